@@ -1,0 +1,40 @@
+# module(NAME SOURCES ... HEADERS ... LIBRARIES ...): one folder as a static library.  What it may
+# use is its line in server/layers.txt, which tools/tidy.py checks against the #include lines.
+add_library(build_flags INTERFACE)
+target_compile_definitions(build_flags INTERFACE _GNU_SOURCE $<$<BOOL:${FAILPOINTS}>:FAILPOINTS>)
+target_compile_options(build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+  -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wvla
+  -Wimplicit-fallthrough -Wdouble-promotion
+  $<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wno-format-truncation>
+  $<$<BOOL:${WERROR}>:-Werror>)
+if(SANITIZE)
+  target_compile_options(build_flags INTERFACE -fsanitize=${SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(build_flags INTERFACE -fsanitize=${SANITIZE})
+endif()
+
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON) # every header has to compile on its own
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS server/layers.txt)
+file(STRINGS server/layers.txt layer_lines)
+
+function(module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LIBRARIES" ${ARGN})
+  set(layer ${layer_lines})
+  list(FILTER layer INCLUDE REGEX "^${name}( |$)")
+  if(NOT layer)
+    message(FATAL_ERROR "${name} has no line in server/layers.txt")
+  endif()
+  separate_arguments(may_use UNIX_COMMAND "${layer}")
+  list(REMOVE_AT may_use 0)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH parent) # "base/arena.h", "http/router.h"
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${parent} FILES ${arg_HEADERS})
+  target_link_libraries(${name} PUBLIC ${may_use} build_flags PRIVATE ${arg_LIBRARIES})
+endfunction()
+
+function(unit_test module test)
+  add_executable(test_${module}_${test} test_${test}.c)
+  target_link_libraries(test_${module}_${test} PRIVATE ${module} PkgConfig::cmocka)
+  add_test(NAME unit/${module}/${test} COMMAND test_${module}_${test})
+  set_tests_properties(unit/${module}/${test} PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()

@@ -1,0 +1,69 @@
+/*
+ * A growable run of bytes, for building text and records.  Grows by doubling; malloc failing ends
+ * the process; whoever builds from untrusted input checks size_bytes against its own limit.
+ */
+#ifndef SERVER_BASE_BUFFER_H
+#define SERVER_BASE_BUFFER_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+struct buffer {
+    uint8_t *data;
+    size_t size_bytes;
+    size_t capacity_bytes;
+};
+
+/* A zeroed struct buffer is empty and valid. */
+void buffer_fini(struct buffer *buffer);
+void buffer_clear(struct buffer *buffer); /* keeps the memory */
+
+/* Makes room for `more` bytes and returns where they go; the caller then adds to size_bytes. */
+uint8_t *buffer_reserve_slow(struct buffer *buffer, size_t more);
+
+static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (buffer->capacity_bytes - buffer->size_bytes < more)
+        return buffer_reserve_slow(buffer, more);
+    return buffer->data + buffer->size_bytes;
+}
+
+static inline void buffer_add_byte(struct buffer *buffer, uint8_t byte)
+{
+    *buffer_reserve(buffer, 1) = byte;
+    buffer->size_bytes++;
+}
+
+static inline void buffer_add(struct buffer *buffer, const void *data, size_t size_bytes)
+{
+    if (size_bytes == 0)
+        return;
+    memcpy(buffer_reserve(buffer, size_bytes), data, size_bytes);
+    buffer->size_bytes += size_bytes;
+}
+
+static inline void buffer_add_bytes(struct buffer *buffer, struct bytes bytes)
+{
+    buffer_add(buffer, bytes.data, bytes.size_bytes);
+}
+
+static inline void buffer_add_text(struct buffer *buffer, const char *text)
+{
+    buffer_add(buffer, text, strlen(text));
+}
+
+void buffer_printf(struct buffer *buffer, const char *fmt, ...) PRINTF(2, 3);
+
+/* Adds `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+void buffer_add_json_string(struct buffer *buffer, struct bytes text);
+
+/* Borrowed until the buffer changes. */
+static inline struct bytes buffer_bytes(const struct buffer *buffer)
+{
+    return bytes_of(buffer->data, buffer->size_bytes);
+}
+
+/* The content with a NUL after it, which is not counted.  Borrowed as above. */
+const char *buffer_text(struct buffer *buffer);
+
+#endif

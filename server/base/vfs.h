@@ -1,0 +1,110 @@
+/*
+ * Files, as the engine needs them: few operations, each with a durability promise.
+ *
+ * The engine touches the disk only through this interface (RocksDB, which opens its own files, is
+ * the exception).  Tests swap in vfs_mem, which forgets everything not yet synced when it is told
+ * to crash (unsynced bytes gone, a rename without directory sync undone, a torn write cut), and
+ * vfs_fault, which fails the Nth call.
+ *
+ * Paths are absolute or relative to the process; components are separated by '/'.
+ * Errors of all members: IO_FAILURE, DISK_FULL, FILE_NOT_FOUND, each with the path.
+ * Threads: any, for different files; one file belongs to one thread at a time.
+ */
+#ifndef SERVER_BASE_VFS_H
+#define SERVER_BASE_VFS_H
+
+#include "base/arena.h"
+
+struct vfs;
+struct vfs_file; /* open for appending */
+struct vfs_map;  /* content of a file for reading */
+struct vfs_lock;
+
+enum vfs_kind {
+    VFS_FILE,
+    VFS_DIR,
+};
+
+struct vfs_stat {
+    enum vfs_kind kind;
+    uint64_t size_bytes;
+    int64_t mtime_us;
+};
+
+struct vfs_entry {
+    const char *name; /* in the caller's arena */
+    struct vfs_stat stat;
+};
+
+struct vfs_ops {
+    const char *name;
+
+    /*
+     * Makes `path` contain exactly `content`, or leaves it untouched: writes a temporary file,
+     * syncs it, renames it into place, syncs the directory.  Durable when it returns OK.
+     * Errors: also FILE_ALREADY_EXISTS if `exclusive`.
+     */
+    enum status (*put)(struct vfs *self, const char *path, struct bytes content, bool exclusive,
+                       struct error *err);
+
+    /*
+     * A file that only grows.  `truncate_to` cuts it first (UINT64_MAX: keep all);
+     * `preallocate_bytes` reserves disk space in steps of that size without changing what a
+     * reader of `size` sees beyond written zeros (0: no).  Creates the file if missing; the name
+     * is durable after the first sync.  What was appended is durable after the next sync and may
+     * be there, in part, before it.
+     */
+    enum status (*open)(struct vfs *self, const char *path, uint64_t truncate_to,
+                        uint64_t preallocate_bytes, struct vfs_file **out, struct error *err);
+    enum status (*append)(struct vfs_file *file, struct bytes content, struct error *err);
+    enum status (*sync)(struct vfs_file *file, struct error *err); /* data and, once, the name */
+    void (*close)(struct vfs_file *file);
+
+    /*
+     * The content of a file, for reading from any thread until unmap: mapped, or read into memory
+     * where mapping is not possible.  `readable_after` bytes beyond the end may be read (padding).
+     */
+    enum status (*map)(struct vfs *self, const char *path, struct vfs_map **out,
+                       struct bytes *content, struct error *err);
+    void (*unmap)(struct vfs_map *map);
+
+    /* Reads up to size_bytes at offset into out; *read_bytes is smaller only at the end. */
+    enum status (*read_at)(struct vfs *self, const char *path, uint64_t offset, size_t size_bytes,
+                           uint8_t *out, size_t *read_bytes, struct error *err);
+
+    enum status (*stat)(struct vfs *self, const char *path, struct vfs_stat *out,
+                        struct error *err);
+
+    /* The entries of a directory, sorted by name, in `arena`. */
+    enum status (*list)(struct vfs *self, const char *dir, struct arena *arena,
+                        struct vfs_entry **out, size_t *count, struct error *err);
+
+    /* Renames; replaces the target.  Durable after sync_dir of both parents. */
+    enum status (*rename)(struct vfs *self, const char *from, const char *to, struct error *err);
+    /* A second name for a file; an existing target that is the same file is fine. */
+    enum status (*link)(struct vfs *self, const char *from, const char *to, struct error *err);
+    enum status (*remove)(struct vfs *self, const char *path, struct error *err); /* gone is fine */
+    enum status (*make_dirs)(struct vfs *self, const char *dir,
+                             struct error *err); /* and parents */
+    enum status (*remove_tree)(struct vfs *self, const char *dir, struct error *err);
+    enum status (*sync_dir)(struct vfs *self, const char *dir, struct error *err);
+
+    /* Takes an exclusive advisory lock or fails at once with CHECKPOINT__LOCKED; released by
+     * unlock and by the end of the process. */
+    enum status (*lock)(struct vfs *self, const char *path, struct vfs_lock **out,
+                        struct error *err);
+    void (*unlock)(struct vfs_lock *lock);
+};
+
+struct vfs {
+    const struct vfs_ops *ops; /* first member of every implementation */
+};
+
+/* Wrappers with vfs_NAME(vfs, ...) for every member above, and: */
+
+/* Reads a whole file of at most `limit_bytes` into `arena`.  Errors: also LIMIT_EXCEEDED. */
+MUST_USE enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes,
+                             struct arena *arena, struct bytes *out, struct error *err);
+bool vfs_exists(struct vfs *vfs, const char *path);
+
+#endif
