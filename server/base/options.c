@@ -1,0 +1,175 @@
+#include "base/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+const char *options_get(const struct options *options, const char *name)
+{
+    for (size_t i = options->count; i-- > 0;) {
+        if (strcasecmp(options->items[i].name, name) == 0)
+            return options->items[i].value;
+    }
+    return NULL;
+}
+
+#define NAME_MAX_BYTES 64
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_BYTES + 1];
+    size_t size_b = strlen(b);
+    if (size_b > NAME_MAX_BYTES || strlen(a) > NAME_MAX_BYTES)
+        return NAME_MAX_BYTES;
+    for (size_t j = 0; j <= size_b; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < size_b; j++) {
+            size_t above = row[j + 1];
+            size_t cost = strncasecmp(a + i, b + j, 1) == 0 ? diagonal : diagonal + 1;
+            if (above + 1 < cost)
+                cost = above + 1;
+            if (row[j] + 1 < cost)
+                cost = row[j] + 1;
+            row[j + 1] = cost;
+            diagonal = above;
+        }
+    }
+    return row[size_b];
+}
+
+const char *nearest_name(const char *name, const char *const *candidates, size_t count)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(name) / 3 + 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(name, candidates[i]);
+        if (distance < best_distance || (distance == best_distance && best == NULL)) {
+            best = candidates[i];
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+static const char *nearest_option(const char *name, const struct option_def *const *tables)
+{
+    const char *best = NULL;
+    for (; *tables != NULL; tables++) {
+        for (const struct option_def *def = *tables; def->name != NULL; def++) {
+            const char *both[] = {best, def->name};
+            best = best == NULL ? nearest_name(name, both + 1, 1) : nearest_name(name, both, 2);
+        }
+    }
+    return best;
+}
+
+static bool option_known(const char *name, const struct option_def *const *tables)
+{
+    for (; *tables != NULL; tables++) {
+        for (const struct option_def *def = *tables; def->name != NULL; def++) {
+            if (strcasecmp(def->name, name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void point_at(const struct options *options, const char *name, struct error *err)
+{
+    if (options->pointer != NULL)
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s/%s", options->pointer, name);
+}
+
+enum status options_check(const struct options *options, const struct option_def *const *tables,
+                          struct error *err)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const char *name = options->items[i].name;
+        if (option_known(name, tables))
+            continue;
+        const char *nearest = nearest_option(name, tables);
+        char hint[128] = "";
+        if (nearest != NULL)
+            (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
+        enum status status =
+            error_raise(err, STATUS_UNKNOWN_OPTION, "option", name, "hint", hint, NULL);
+        point_at(options, name, err);
+        return status;
+    }
+    return OK;
+}
+
+static enum status invalid(const struct options *options, const char *name, const char *value,
+                           const char *expected, struct error *err)
+{
+    enum status status = error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value",
+                                     value, "expected", expected, NULL);
+    point_at(options, name, err);
+    return status;
+}
+
+enum status options_bool(const struct options *options, const char *name, bool fallback, bool *out,
+                         struct error *err)
+{
+    const char *value = options_get(options, name);
+    if (value == NULL) {
+        *out = fallback;
+        return OK;
+    }
+    if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0)
+        return invalid(options, name, value, "true or false", err);
+    *out = strcasecmp(value, "true") == 0;
+    return OK;
+}
+
+enum status options_int(const struct options *options, const char *name, int64_t min, int64_t max,
+                        int64_t fallback, int64_t *out, struct error *err)
+{
+    const char *value = options_get(options, name);
+    if (value == NULL) {
+        *out = fallback;
+        return OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    if (errno != 0 || end == value || *end != '\0' || number < min || number > max) {
+        char expected[96];
+        (void)snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)min,
+                       (long long)max);
+        return invalid(options, name, value, expected, err);
+    }
+    *out = number;
+    return OK;
+}
+
+enum status options_bytes(const struct options *options, const char *name, int64_t fallback,
+                          int64_t *out, struct error *err)
+{
+    static const struct {
+        const char *suffix;
+        int shift;
+    } units[] = {{"", 0},   {"b", 0},   {"k", 10}, {"kb", 10}, {"m", 20}, {"mb", 20},
+                 {"g", 30}, {"gb", 30}, {"t", 40}, {"tb", 40}, {"p", 50}, {"pb", 50}};
+    const char *value = options_get(options, name);
+    if (value == NULL) {
+        *out = fallback;
+        return OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    if (errno == 0 && end != value && number > 0) {
+        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+            if (strcasecmp(end, units[i].suffix) == 0 && number <= (INT64_MAX >> units[i].shift)) {
+                *out = (int64_t)number << units[i].shift;
+                return OK;
+            }
+        }
+    }
+    return invalid(options, name, value, "a positive size such as 1048576, 10m or 1g", err);
+}
