@@ -14,11 +14,30 @@
 #define SERVER_BASE_VFS_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 
 struct vfs;
-struct vfs_file; /* open for appending */
-struct vfs_map;  /* content of a file for reading */
-struct vfs_lock;
+
+/* Where a read puts its bytes. */
+struct bytes_out {
+    uint8_t *data;
+    size_t size_bytes;
+};
+
+/* A handle of an implementation begins with the vfs it came from. */
+struct vfs_file { /* open for appending */
+    struct vfs *vfs;
+};
+struct vfs_map { /* content of a file for reading */
+    struct vfs *vfs;
+};
+struct vfs_lock {
+    struct vfs *vfs;
+};
+
+/* Bytes beyond the end of a mapped content that may be read (they are zero): kernels that look at
+ * 64 bytes at a time need no special last step. */
+#define VFS_MAP_PADDING 64
 
 enum vfs_kind {
     VFS_FILE,
@@ -62,15 +81,15 @@ struct vfs_ops {
 
     /*
      * The content of a file, for reading from any thread until unmap: mapped, or read into memory
-     * where mapping is not possible.  `readable_after` bytes beyond the end may be read (padding).
+     * where mapping is not possible.  VFS_MAP_PADDING zero bytes beyond the end may be read.
      */
     enum status (*map)(struct vfs *self, const char *path, struct vfs_map **out,
                        struct bytes *content, struct error *err);
     void (*unmap)(struct vfs_map *map);
 
-    /* Reads up to size_bytes at offset into out; *read_bytes is smaller only at the end. */
-    enum status (*read_at)(struct vfs *self, const char *path, uint64_t offset, size_t size_bytes,
-                           uint8_t *out, size_t *read_bytes, struct error *err);
+    /* Fills `out` from offset on; *read_bytes is smaller than its size only at the end. */
+    enum status (*read_at)(struct vfs *self, const char *path, uint64_t offset,
+                           struct bytes_out out, size_t *read_bytes, struct error *err);
 
     enum status (*stat)(struct vfs *self, const char *path, struct vfs_stat *out,
                         struct error *err);
@@ -100,11 +119,40 @@ struct vfs {
     const struct vfs_ops *ops; /* first member of every implementation */
 };
 
-/* Wrappers with vfs_NAME(vfs, ...) for every member above, and: */
+/* The wrappers check the preconditions and call through; the contracts are those of vfs_ops. */
+MUST_USE enum status vfs_put(struct vfs *vfs, const char *path, struct bytes content,
+                             bool exclusive, struct error *err);
+MUST_USE enum status vfs_open(struct vfs *vfs, const char *path, uint64_t truncate_to,
+                              uint64_t preallocate_bytes, struct vfs_file **out, struct error *err);
+MUST_USE enum status vfs_append(struct vfs_file *file, struct bytes content, struct error *err);
+MUST_USE enum status vfs_sync(struct vfs_file *file, struct error *err);
+void vfs_close(struct vfs_file *file); /* NULL is fine */
+MUST_USE enum status vfs_map(struct vfs *vfs, const char *path, struct vfs_map **out,
+                             struct bytes *content, struct error *err);
+void vfs_unmap(struct vfs_map *map); /* NULL is fine */
+MUST_USE enum status vfs_read_at(struct vfs *vfs, const char *path, uint64_t offset,
+                                 struct bytes_out out, size_t *read_bytes, struct error *err);
+MUST_USE enum status vfs_stat(struct vfs *vfs, const char *path, struct vfs_stat *out,
+                              struct error *err);
+MUST_USE enum status vfs_list(struct vfs *vfs, const char *dir, struct arena *arena,
+                              struct vfs_entry **out, size_t *count, struct error *err);
+MUST_USE enum status vfs_rename(struct vfs *vfs, const char *from, const char *to,
+                                struct error *err);
+MUST_USE enum status vfs_link(struct vfs *vfs, const char *from, const char *to, struct error *err);
+MUST_USE enum status vfs_remove(struct vfs *vfs, const char *path, struct error *err);
+MUST_USE enum status vfs_make_dirs(struct vfs *vfs, const char *dir, struct error *err);
+MUST_USE enum status vfs_remove_tree(struct vfs *vfs, const char *dir, struct error *err);
+MUST_USE enum status vfs_sync_dir(struct vfs *vfs, const char *dir, struct error *err);
+MUST_USE enum status vfs_lock(struct vfs *vfs, const char *path, struct vfs_lock **out,
+                              struct error *err);
+void vfs_unlock(struct vfs_lock *lock); /* NULL is fine */
 
 /* Reads a whole file of at most `limit_bytes` into `arena`.  Errors: also LIMIT_EXCEEDED. */
 MUST_USE enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes,
                              struct arena *arena, struct bytes *out, struct error *err);
 bool vfs_exists(struct vfs *vfs, const char *path);
+
+/* Raises IO_FAILURE, DISK_FULL, FILE_NOT_FOUND or FILE_ALREADY_EXISTS for an errno. */
+enum status vfs_error(struct error *err, const char *path, int errno_value);
 
 #endif
