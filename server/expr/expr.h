@@ -10,6 +10,7 @@
 
 #include "columnar/vector.h"
 
+struct kernel_call;
 struct function;  /* a scalar function, expr/function.h */
 struct aggregate; /* an aggregate function, expr/aggregate.h */
 struct plan_node; /* a subquery's plan: opaque here */
@@ -75,7 +76,8 @@ struct expr {
         struct {
             const struct function *function;
             const char *name;  /* as written, for generated names: "ln" and "log" differ */
-            const void *bound; /* made by the function's resolver: options, patterns, ... */
+            const void *bound; /* made by the resolver from args and settings */
+            enum status (*kernel)(const struct kernel_call *call, struct error *err);
         } call;
         struct {
             enum cast_mode mode;
@@ -129,6 +131,14 @@ struct expr *expr_column(struct arena *arena, uint32_t attribute_id, const char 
                          const struct type *type, bool nullable);
 struct expr *expr_cast(struct arena *arena, struct expr *child, const struct type *type,
                        enum cast_mode mode, const char *time_zone);
+/* An unresolved call: type NULL, args copied. */
+struct expr *expr_call(struct arena *arena, const struct function *function, const char *name,
+                       struct expr *const *args, uint32_t arg_count);
+/* Literals of simple types. */
+struct expr *expr_literal_int(struct arena *arena, int32_t value);
+struct expr *expr_literal_long(struct arena *arena, int64_t value);
+struct expr *expr_literal_boolean(struct arena *arena, bool value);
+struct expr *expr_literal_string(struct arena *arena, struct bytes value);
 /* A shallow copy with its own args array. */
 struct expr *expr_copy(struct arena *arena, const struct expr *expr);
 
