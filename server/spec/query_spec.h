@@ -10,6 +10,16 @@
 #include "base/options.h"
 #include "columnar/type.h"
 
+/* Limits of a spec; each has a named error (LIMIT_EXCEEDED). */
+#define QUERY_NAME_MAX     128
+#define SPEC_SQL_BYTES_MAX (1U << 20)
+#define SPEC_RELATIONS_MAX 256
+#define SPEC_VIEWS_MAX     256
+#define SPEC_OPTIONS_MAX   1000
+#define SPEC_LABELS_MAX    64
+#define QUERY_NAME_RULE                                                                            \
+    "1 to 128 letters, digits, '-', '_' and '.', the first a letter, a digit or '_'"
+
 enum trigger_kind {
     TRIGGER_DEFAULT, /* next batch at once */
     TRIGGER_PROCESSING_TIME,
@@ -72,8 +82,8 @@ struct query_spec {
     const char *trigger_interval; /* processingTime as written */
     int64_t trigger_interval_us;
     const char *checkpoint_location; /* NULL: the server's own directory */
-    struct options conf;
-    int64_t memory_limit_bytes; /* 0: none given */
+    struct options conf;             /* checked, full names; read with spec/conf.h */
+    int64_t memory_limit_bytes;      /* 0: none given */
     enum restart_mode restart_mode;
     int32_t restart_attempts_max;
     struct option *labels;
@@ -82,12 +92,16 @@ struct query_spec {
     const char *json;     /* the document in canonical form: fields in the order of api.md */
 };
 
-/* Collects what is wrong; a NULL collector means: the first problem is returned. */
+/* Collects what is wrong (spec/diagnostics.h); NULL: the first problem is returned. */
 struct diagnostics;
+
+bool query_name_is_valid(const char *name);
 
 /*
  * Parses and checks the form of a spec: types, unknown fields (with the nearest name), names,
  * trigger, paths.  Everything that needs the SQL or the connectors is left to the analyser.
+ * With `diagnostics` every problem of form is reported there and the result is what could be read
+ * (OK even then: see diagnostics_has_errors); only a document that is no JSON object is returned.
  * Errors: with err->pointer set to the JSON pointer of the place.
  */
 MUST_USE enum status query_spec_parse(struct arena *arena, struct bytes json,
