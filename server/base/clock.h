@@ -22,8 +22,9 @@ void clock_manual_advance(struct clock *clock, int64_t delta_us);
 /* Sets the wall time only, also backward, as an administrator or NTP does. */
 void clock_manual_set_wall(struct clock *clock, int64_t now_us);
 
-int64_t clock_now_us(struct clock *clock);       /* wall: since 1970-01-01T00:00:00Z */
-int64_t clock_monotonic_us(struct clock *clock); /* never goes back; no meaning but differences */
+int64_t clock_now_us(const struct clock *clock); /* wall: since 1970-01-01T00:00:00Z */
+int64_t
+clock_monotonic_us(const struct clock *clock); /* never goes back; no meaning but differences */
 bool clock_is_manual(const struct clock *clock);
 
 /*

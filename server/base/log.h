@@ -100,10 +100,10 @@ static inline struct log_field log_secret(const char *name, struct secret value)
 }
 
 /* Opens `path` for appending, or uses standard error if NULL.  Errors: IO_FAILURE. */
-MUST_USE enum status log_open(const char *path, enum log_level level, struct clock *clock,
+MUST_USE enum status log_open(const char *path, enum log_level level, const struct clock *clock,
                               struct log **out, struct error *err);
 /* Writes to a descriptor that stays the caller's.  -1: throws everything away. */
-struct log *log_open_fd(int fd, enum log_level level, struct clock *clock);
+struct log *log_open_fd(int fd, enum log_level level, const struct clock *clock);
 void log_close(struct log *log); /* NULL is fine */
 
 /* Opens the file again under its name (SIGHUP after a rotation); standard error: nothing. */

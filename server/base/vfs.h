@@ -77,6 +77,8 @@ struct vfs_ops {
                         uint64_t preallocate_bytes, struct vfs_file **out, struct error *err);
     enum status (*append)(struct vfs_file *file, struct bytes content, struct error *err);
     enum status (*sync)(struct vfs_file *file, struct error *err); /* data and, once, the name */
+    /* Only the data: for a file that is renamed afterwards, with a sync_dir of its own. */
+    enum status (*sync_data)(struct vfs_file *file, struct error *err);
     void (*close)(struct vfs_file *file);
 
     /*
@@ -126,6 +128,7 @@ MUST_USE enum status vfs_open(struct vfs *vfs, const char *path, uint64_t trunca
                               uint64_t preallocate_bytes, struct vfs_file **out, struct error *err);
 MUST_USE enum status vfs_append(struct vfs_file *file, struct bytes content, struct error *err);
 MUST_USE enum status vfs_sync(struct vfs_file *file, struct error *err);
+MUST_USE enum status vfs_sync_data(struct vfs_file *file, struct error *err);
 void vfs_close(struct vfs_file *file); /* NULL is fine */
 MUST_USE enum status vfs_map(struct vfs *vfs, const char *path, struct vfs_map **out,
                              struct bytes *content, struct error *err);

@@ -19,7 +19,7 @@
 #include "base/vfs.h"
 
 /* `clock` gives modification times; borrowed; NULL: times rise by one microsecond per write. */
-struct vfs *vfs_mem_new(struct clock *clock);
+struct vfs *vfs_mem_new(const struct clock *clock);
 void vfs_mem_free(struct vfs *vfs);
 
 void vfs_mem_freeze(struct vfs *vfs);
