@@ -55,6 +55,9 @@ void buffer_add_json_string(struct buffer *buffer, struct bytes text)
             buffer_add_byte(buffer, '\\');
             buffer_add_byte(buffer, c);
             i++;
+        } else if (c == '\n' || c == '\t' || c == '\r') {
+            buffer_add_text(buffer, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+            i++;
         } else if (c < 0x20) {
             buffer_printf(buffer, "\\u%04x", (unsigned)c);
             i++;
