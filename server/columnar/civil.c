@@ -87,7 +87,7 @@ int64_t civil_add_months(int64_t days, int64_t months)
 struct civil_time civil_from_us(int64_t local_us)
 {
     int64_t days = civil_floor_div(local_us, CIVIL_DAY_US);
-    int64_t rest = local_us - days * CIVIL_DAY_US;
+    int64_t rest = civil_floor_mod(local_us, CIVIL_DAY_US);
     int32_t seconds = (int32_t)(rest / CIVIL_SECOND_US);
     return (struct civil_time){
         .date = civil_from_days(days),
