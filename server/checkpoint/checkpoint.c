@@ -1,0 +1,465 @@
+/*
+ * The façade over lock, identity and log.  See checkpoint.h.
+ */
+#include "checkpoint/checkpoint.h"
+
+#include "base/check.h"
+#include "base/path.h"
+#include "base/vfs_posix.h"
+#include "checkpoint/identity.h"
+#include "checkpoint/log_index.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CHECKPOINT_MAGIC 0xc4ec4901U
+
+struct progress_document {
+    int64_t batch_id;
+    uint8_t *data;
+    size_t size_bytes;
+};
+
+struct checkpoint {
+    uint32_t magic;
+    struct arena *arena; /* lives as long as the checkpoint */
+    struct vfs *vfs;
+    struct clock *clock;
+    const char *dir;
+    const char *log_dir;
+    const char *epoch_path;
+    struct vfs_lock *lock;
+    struct identity identity;
+    struct run_record run;
+    char holder[160];
+    uint32_t epoch;
+    int64_t batches_keep;
+    int64_t oldest_needed;
+
+    struct log_index index; /* what the log held when it was opened */
+    struct log_summary summary;
+    struct run_record *last_run;
+    struct batch_intent *last_intent;
+    struct batch_intent *previous_intent;
+
+    struct checkpoint_log *log;
+    struct buffer scratch;
+    int64_t intent, changes, commit; /* the last batch id of each kind */
+    int64_t durable_commit;
+    uint32_t state_records; /* of the present attempt */
+
+    struct progress_document *progress; /* a ring */
+    uint32_t progress_keep;
+    uint32_t progress_first;
+    uint32_t progress_count;
+};
+
+static void keep_progress(struct checkpoint *checkpoint, int64_t batch_id, struct bytes json)
+{
+    struct progress_document *slot = NULL;
+    if (checkpoint->progress_count == checkpoint->progress_keep) {
+        slot = &checkpoint->progress[checkpoint->progress_first];
+        checkpoint->progress_first = (checkpoint->progress_first + 1) % checkpoint->progress_keep;
+    } else {
+        slot = &checkpoint->progress[(checkpoint->progress_first + checkpoint->progress_count) %
+                                     checkpoint->progress_keep];
+        checkpoint->progress_count++;
+    }
+    free(slot->data);
+    slot->data = malloc(json.size_bytes + 1);
+    CHECK(slot->data != NULL);
+    memcpy(slot->data, json.data, json.size_bytes);
+    slot->size_bytes = json.size_bytes;
+    slot->batch_id = batch_id;
+}
+
+/* The lock comes first: nothing is read or written without it. */
+static enum status take_lock(struct checkpoint *checkpoint, struct error *err)
+{
+    char host[64] = "localhost";
+    const char *path = path_join(checkpoint->arena, checkpoint->dir, "lock");
+    gethostname(host, sizeof host - 1);
+    snprintf(checkpoint->holder, sizeof checkpoint->holder, "host %s, process %ld, run %s", host,
+             (long)getpid(), checkpoint->run.run_id);
+    if (checkpoint->vfs == vfs_posix())
+        return vfs_posix_lock_as(path, checkpoint->holder, &checkpoint->lock, err);
+    return vfs_lock(checkpoint->vfs, path, &checkpoint->lock, err);
+}
+
+static enum status read_epoch(struct checkpoint *checkpoint, uint32_t *out, struct error *err)
+{
+    uint8_t text[24];
+    size_t size = 0;
+    *out = 0;
+    if (!vfs_exists(checkpoint->vfs, checkpoint->epoch_path))
+        return OK;
+    TRY(vfs_read_at(checkpoint->vfs, checkpoint->epoch_path, 0,
+                    (struct bytes_out){.data = text, .size_bytes = sizeof text}, &size, err));
+    uint64_t value = 0;
+    for (size_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; i++)
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    if (size == 0 || size == sizeof text || text[size - 1] != '\n' || value >= UINT32_MAX)
+        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", checkpoint->epoch_path,
+                           "reason", "it is not a number", NULL);
+    *out = (uint32_t)value;
+    return OK;
+}
+
+static enum status take_epoch(struct checkpoint *checkpoint, struct error *err)
+{
+    uint32_t found = 0;
+    char text[24];
+    TRY(read_epoch(checkpoint, &found, err));
+    if (found < checkpoint->index.last_epoch)
+        found = checkpoint->index.last_epoch;
+    checkpoint->epoch = found + 1;
+    snprintf(text, sizeof text, "%" PRIu32 "\n", checkpoint->epoch);
+    return vfs_put(checkpoint->vfs, checkpoint->epoch_path, bytes_of_text(text), false, err);
+}
+
+static enum status check_identity(struct checkpoint *checkpoint,
+                                  const struct checkpoint_config *config, struct error *err)
+{
+    bool found = false;
+    struct identity *identity = &checkpoint->identity;
+    TRY(identity_read(checkpoint->vfs, checkpoint->dir, identity, &found, err));
+    if (found) {
+        if (config->query_id == NULL || strcmp(config->query_id, identity->query_id) == 0)
+            return OK;
+        char owner[320];
+        snprintf(owner, sizeof owner, "query %s ('%s', created %s)", identity->query_id,
+                 identity->query_name, identity->created_at);
+        return error_raise(err, STATUS_CHECKPOINT__FOREIGN, "path", checkpoint->dir, "owner", owner,
+                           "query", config->query_id, NULL);
+    }
+    if (checkpoint->summary.records > 0)
+        return error_raise(err, STATUS_STREAMING_CHECKPOINT_MISSING_METADATA_FILE,
+                           "checkpointLocation", checkpoint->dir, NULL);
+    if (config->query_id != NULL)
+        snprintf(identity->query_id, sizeof identity->query_id, "%s", config->query_id);
+    else
+        uuid_random_text(identity->query_id);
+    snprintf(identity->query_name, sizeof identity->query_name, "%s",
+             config->query_name == NULL ? "" : config->query_name);
+    clock_format_iso(clock_now_us(checkpoint->clock), identity->created_at);
+    return identity_write(checkpoint->vfs, checkpoint->dir, identity, err);
+}
+
+static enum status payload_damaged(struct checkpoint *checkpoint, struct error *err)
+{
+    return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", checkpoint->log_dir, "reason",
+                       "a record holds something else than this version writes", NULL);
+}
+
+static enum status read_intent(struct checkpoint *checkpoint, const struct log_position *position,
+                               struct batch_intent **out, struct error *err)
+{
+    struct log_record record;
+    TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, position, checkpoint->arena,
+                            &record, err));
+    struct batch_intent *intent = arena_new_object(checkpoint->arena, sizeof *intent);
+    if (!batch_intent_decode(checkpoint->arena, record.payload, intent))
+        return payload_damaged(checkpoint, err);
+    intent->batch_id = record.batch_id;
+    intent->epoch = record.epoch;
+    *out = intent;
+    return OK;
+}
+
+/* Decodes what the index points to. */
+static enum status read_history(struct checkpoint *checkpoint, struct error *err)
+{
+    struct log_index *index = &checkpoint->index;
+    struct log_record record;
+    if (index->has_run) {
+        TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, &index->run,
+                                checkpoint->arena, &record, err));
+        checkpoint->last_run = arena_new_object(checkpoint->arena, sizeof *checkpoint->last_run);
+        if (!run_record_decode(checkpoint->arena, record.payload, checkpoint->last_run))
+            return payload_damaged(checkpoint, err);
+    }
+    if (index->last_intent != NO_BATCH)
+        TRY(read_intent(checkpoint, &index->intent, &checkpoint->last_intent, err));
+    if (index->has_previous_intent)
+        TRY(read_intent(checkpoint, &index->previous_intent, &checkpoint->previous_intent, err));
+    for (uint32_t i = 0; i < log_index_progress_count(index); i++) {
+        TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, log_index_progress(index, i),
+                                checkpoint->arena, &record, err));
+        keep_progress(checkpoint, record.batch_id, record.payload);
+    }
+    return OK;
+}
+
+static enum status open_parts(struct checkpoint *checkpoint, const struct checkpoint_config *config,
+                              struct error *err)
+{
+    TRY(vfs_make_dirs(checkpoint->vfs, checkpoint->dir, err));
+    TRY(take_lock(checkpoint, err));
+    TRY(log_index_build(&checkpoint->index, checkpoint->vfs, checkpoint->log_dir,
+                        &checkpoint->summary, err));
+    TRY(check_identity(checkpoint, config, err));
+    TRY(take_epoch(checkpoint, err));
+    TRY(read_history(checkpoint, err));
+    checkpoint->intent = checkpoint->index.last_intent;
+    checkpoint->changes = checkpoint->index.last_changes;
+    checkpoint->commit = checkpoint->index.last_commit;
+    return OK;
+}
+
+enum status checkpoint_open(const struct checkpoint_config *config, struct checkpoint **out,
+                            struct error *err)
+{
+    CHECK(config->batches_keep >= 2 && config->progress_keep >= 1);
+    struct arena *arena = arena_new("checkpoint", 0);
+    struct checkpoint *checkpoint = arena_new_object(arena, sizeof *checkpoint);
+    checkpoint->magic = CHECKPOINT_MAGIC;
+    checkpoint->arena = arena;
+    checkpoint->vfs = config->vfs;
+    checkpoint->clock = config->clock;
+    checkpoint->dir = path_normalize(arena, config->dir);
+    checkpoint->log_dir = path_join(arena, checkpoint->dir, "log");
+    checkpoint->epoch_path = path_join(arena, checkpoint->dir, "epoch");
+    checkpoint->batches_keep = config->batches_keep;
+    checkpoint->oldest_needed = INT64_MAX;
+    checkpoint->progress_keep = config->progress_keep;
+    checkpoint->progress =
+        arena_new_object(arena, config->progress_keep * sizeof *checkpoint->progress);
+    checkpoint->durable_commit = NO_BATCH;
+    snprintf(checkpoint->run.run_id, sizeof checkpoint->run.run_id, "%s", config->run_id);
+    log_index_init(&checkpoint->index, config->progress_keep, arena);
+    enum status status = open_parts(checkpoint, config, err);
+    if (status != OK) {
+        checkpoint_close(checkpoint);
+        return status;
+    }
+    *out = checkpoint;
+    return OK;
+}
+
+void checkpoint_close(struct checkpoint *checkpoint)
+{
+    if (checkpoint == NULL)
+        return;
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    checkpoint_log_close(checkpoint->log);
+    vfs_unlock(checkpoint->lock);
+    for (uint32_t i = 0; i < checkpoint->progress_keep; i++)
+        free(checkpoint->progress[i].data);
+    buffer_fini(&checkpoint->scratch);
+    checkpoint->magic = 0;
+    arena_free(checkpoint->arena);
+}
+
+const char *checkpoint_query_id(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->identity.query_id;
+}
+
+const char *checkpoint_dir(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->dir;
+}
+
+uint32_t checkpoint_epoch(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->epoch;
+}
+
+void checkpoint_facts(const struct checkpoint *checkpoint, struct recovery_facts *facts)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    facts->last_intent = checkpoint->index.last_intent;
+    facts->last_changes = checkpoint->index.last_changes;
+    facts->last_commit = checkpoint->index.last_commit;
+    facts->last_sink_due = checkpoint->index.last_sink_due;
+}
+
+const struct run_record *checkpoint_last_run(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->last_run;
+}
+
+const struct batch_intent *checkpoint_last_intent(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->last_intent;
+}
+
+const struct batch_intent *checkpoint_previous_intent(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->previous_intent;
+}
+
+const struct batch_changes *checkpoint_last_changes(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->index.last_changes == NO_BATCH ? NULL : &checkpoint->index.changes;
+}
+
+static enum status append(struct checkpoint *checkpoint, enum record_kind kind, int64_t batch_id,
+                          struct error *err)
+{
+    return checkpoint_log_append(checkpoint->log, kind, batch_id,
+                                 buffer_bytes(&checkpoint->scratch), NULL, err);
+}
+
+static enum status append_start(struct checkpoint *checkpoint, struct error *err)
+{
+    buffer_clear(&checkpoint->scratch);
+    run_record_encode(&checkpoint->run, &checkpoint->scratch);
+    return append(checkpoint, RECORD_START, NO_BATCH, err);
+}
+
+enum status checkpoint_start_run(struct checkpoint *checkpoint, uint64_t fingerprint,
+                                 struct bytes fingerprint_text, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(checkpoint->log == NULL);
+    struct run_record *run = &checkpoint->run;
+    snprintf(run->query_id, sizeof run->query_id, "%s", checkpoint->identity.query_id);
+    run->started_us = clock_now_us(checkpoint->clock);
+    run->fingerprint = fingerprint;
+    run->fingerprint_text = arena_copy(checkpoint->arena, fingerprint_text);
+    run->holder = bytes_of_text(checkpoint->holder);
+    TRY(checkpoint_log_open(checkpoint->vfs, checkpoint->log_dir, checkpoint->epoch,
+                            &checkpoint->summary, &checkpoint->log, err));
+    if (checkpoint->summary.last_segment == NO_BATCH)
+        TRY(checkpoint_log_rotate(checkpoint->log, 0, err));
+    return append_start(checkpoint, err);
+}
+
+static enum status begin_segment(struct checkpoint *checkpoint, int64_t batch_id, struct error *err)
+{
+    uint32_t removed = 0;
+    TRY(checkpoint_log_rotate(checkpoint->log, batch_id, err));
+    checkpoint->durable_commit = checkpoint->commit;
+    TRY(append_start(checkpoint, err));
+    int64_t oldest = batch_id - checkpoint->batches_keep;
+    if (oldest > checkpoint->oldest_needed)
+        oldest = checkpoint->oldest_needed;
+    return checkpoint_log_trim(checkpoint->log, oldest, &removed, err);
+}
+
+enum status checkpoint_append_intent(struct checkpoint *checkpoint,
+                                     const struct batch_intent *intent, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(intent->batch_id == checkpoint->commit + 1);
+    CHECK(intent->batch_id == checkpoint->intent || intent->batch_id == checkpoint->intent + 1);
+    if (checkpoint_log_is_full(checkpoint->log) && intent->batch_id > checkpoint->intent)
+        TRY(begin_segment(checkpoint, intent->batch_id, err));
+    buffer_clear(&checkpoint->scratch);
+    batch_intent_encode(intent, &checkpoint->scratch);
+    TRY(append(checkpoint, RECORD_INTENT, intent->batch_id, err));
+    checkpoint->intent = intent->batch_id;
+    checkpoint->state_records = 0;
+    return OK;
+}
+
+enum status checkpoint_append_state(struct checkpoint *checkpoint, int64_t batch_id,
+                                    struct bytes content, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(batch_id == checkpoint->intent);
+    TRY(checkpoint_log_append(checkpoint->log, RECORD_STATE, batch_id, content, NULL, err));
+    checkpoint->state_records++;
+    return OK;
+}
+
+enum status checkpoint_append_changes(struct checkpoint *checkpoint, int64_t batch_id,
+                                      struct batch_changes *changes, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(batch_id == checkpoint->intent);
+    changes->state_records = checkpoint->state_records;
+    buffer_clear(&checkpoint->scratch);
+    batch_changes_encode(changes, &checkpoint->scratch);
+    TRY(append(checkpoint, RECORD_CHANGES, batch_id, err));
+    checkpoint->changes = batch_id;
+    return OK;
+}
+
+enum status checkpoint_sync(struct checkpoint *checkpoint, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    TRY(checkpoint_log_sync(checkpoint->log, err));
+    checkpoint->durable_commit = checkpoint->commit;
+    return OK;
+}
+
+enum status checkpoint_check_fence(struct checkpoint *checkpoint, int64_t batch_id,
+                                   struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    uint32_t found = 0;
+    TRY(read_epoch(checkpoint, &found, err));
+    if (found == checkpoint->epoch)
+        return OK;
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, batch_id);
+    return error_raise(err, STATUS_CONCURRENT_STREAM_LOG_UPDATE, "batchId", text, NULL);
+}
+
+enum status checkpoint_append_commit(struct checkpoint *checkpoint, int64_t batch_id,
+                                     struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(batch_id == checkpoint->changes && batch_id == checkpoint->commit + 1);
+    buffer_clear(&checkpoint->scratch);
+    TRY(append(checkpoint, RECORD_COMMIT, batch_id, err));
+    checkpoint->commit = batch_id;
+    return OK;
+}
+
+enum status checkpoint_append_progress(struct checkpoint *checkpoint, int64_t batch_id,
+                                       struct bytes json, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(batch_id == checkpoint->commit);
+    keep_progress(checkpoint, batch_id, json);
+    return checkpoint_log_append(checkpoint->log, RECORD_PROGRESS, batch_id, json, NULL, err);
+}
+
+int64_t checkpoint_durable_commit(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->durable_commit;
+}
+
+enum status checkpoint_end_run(struct checkpoint *checkpoint, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    buffer_clear(&checkpoint->scratch);
+    TRY(append(checkpoint, RECORD_CLOSE, NO_BATCH, err));
+    return checkpoint_sync(checkpoint, err);
+}
+
+uint32_t checkpoint_progress_count(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->progress_count;
+}
+
+struct bytes checkpoint_progress_at(const struct checkpoint *checkpoint, uint32_t index,
+                                    int64_t *batch_id)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(index < checkpoint->progress_count);
+    const struct progress_document *document =
+        &checkpoint->progress[(checkpoint->progress_first + index) % checkpoint->progress_keep];
+    *batch_id = document->batch_id;
+    return bytes_of(document->data, document->size_bytes);
+}
+
+void checkpoint_hold(struct checkpoint *checkpoint, int64_t oldest_needed)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    checkpoint->oldest_needed = oldest_needed;
+}

@@ -1,0 +1,284 @@
+/*
+ * See inspect.h.
+ */
+#include "checkpoint/inspect.h"
+
+#include "base/check.h"
+#include "base/path.h"
+#include "checkpoint/identity.h"
+#include "checkpoint/log_index.h"
+#include "checkpoint/recovery.h"
+
+#include <inttypes.h>
+
+#define BATCHES_MAX 10000
+
+struct inspection {
+    struct arena *arena;
+    struct identity identity;
+    struct log_index index;
+    struct log_summary summary;
+};
+
+static enum status look(struct vfs *vfs, const char *dir, struct inspection *out, struct error *err)
+{
+    bool found = false;
+    log_index_init(&out->index, 0, out->arena);
+    TRY(identity_read(vfs, dir, &out->identity, &found, err));
+    if (!found)
+        return error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", dir, NULL);
+    return log_index_build(&out->index, vfs, path_join(out->arena, dir, "log"), &out->summary, err);
+}
+
+static struct recovery_facts facts_of(const struct log_index *index)
+{
+    return (struct recovery_facts){
+        .last_intent = index->last_intent,
+        .last_changes = index->last_changes,
+        .last_commit = index->last_commit,
+        .last_sink_due = index->last_sink_due,
+        .sink_last = SINK_CANNOT_TELL,
+    };
+}
+
+static void show_json(const struct inspection *it, const char *dir, struct buffer *out)
+{
+    const struct log_index *index = &it->index;
+    struct recovery_facts facts = facts_of(index);
+    buffer_add_text(out, "{\"location\": ");
+    buffer_add_json_string(out, bytes_of_text(dir));
+    buffer_printf(out, ", \"formatVersion\": %d, \"queryId\": \"%s\", \"queryName\": ",
+                  CHECKPOINT_FORMAT_VERSION, it->identity.query_id);
+    buffer_add_json_string(out, bytes_of_text(it->identity.query_name));
+    buffer_printf(out, ", \"createdAt\": \"%s\", \"epoch\": %" PRIu32, it->identity.created_at,
+                  index->last_epoch);
+    buffer_printf(out,
+                  ", \"firstBatch\": %" PRId64 ", \"intent\": %" PRId64 ", \"changes\": %" PRId64
+                  ", \"commit\": %" PRId64,
+                  index->first_intent, index->last_intent, index->last_changes, index->last_commit);
+    if (index->last_changes != NO_BATCH && index->changes.next_watermark_us >= 0) {
+        char iso[CLOCK_ISO_SIZE];
+        clock_format_iso(index->changes.next_watermark_us, iso);
+        buffer_printf(out, ", \"watermark\": \"%s\"", iso);
+    }
+    buffer_printf(out,
+                  ", \"segments\": %" PRIu64 ", \"records\": %" PRIu64 ", \"sizeBytes\": %" PRIu64
+                  ", \"tornBytes\": %" PRIu64 ", \"closed\": %s, \"nextStart\": \"%s\"}",
+                  it->summary.segments, it->summary.records, it->summary.size_bytes,
+                  it->summary.torn_bytes, index->closed ? "true" : "false",
+                  recovery_step_name(recovery_decide(&facts)));
+}
+
+static void show_text(const struct inspection *it, const char *dir, struct buffer *out)
+{
+    const struct log_index *index = &it->index;
+    struct recovery_facts facts = facts_of(index);
+    buffer_printf(out, "checkpoint  %s\n", dir);
+    buffer_printf(out, "query       %s %s\n", it->identity.query_id, it->identity.query_name);
+    buffer_printf(out, "created     %s\n", it->identity.created_at);
+    buffer_printf(out, "epoch       %" PRIu32 "\n", index->last_epoch);
+    buffer_printf(out, "intent      %" PRId64 "\n", index->last_intent);
+    buffer_printf(out, "changes     %" PRId64 "\n", index->last_changes);
+    buffer_printf(out, "commit      %" PRId64 "\n", index->last_commit);
+    buffer_printf(out, "log         %" PRIu64 " segments, %" PRIu64 " records, %" PRIu64 " bytes\n",
+                  it->summary.segments, it->summary.records, it->summary.size_bytes);
+    if (it->summary.torn_bytes > 0)
+        buffer_printf(out, "torn        %" PRIu64 " bytes, cut at the next start\n",
+                      it->summary.torn_bytes);
+    buffer_printf(out, "last run    %s\n", index->closed ? "closed in order" : "open or killed");
+    buffer_printf(out, "next start  %s\n", recovery_step_name(recovery_decide(&facts)));
+}
+
+enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_form form,
+                            struct buffer *out, struct error *err)
+{
+    struct inspection it = {.arena = arena_new("inspection", 0)};
+    enum status status = look(vfs, dir, &it, err);
+    if (status == OK && form == CHECKPOINT_JSON)
+        show_json(&it, dir, out);
+    else if (status == OK)
+        show_text(&it, dir, out);
+    arena_free(it.arena);
+    return status;
+}
+
+enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
+                              struct buffer *out, struct error *err)
+{
+    struct inspection it = {.arena = arena_new("inspection", 0)};
+    enum status status = look(vfs, dir, &it, err);
+    struct recovery_facts facts = facts_of(&it.index);
+    if (status == OK && recovery_decide(&facts) == RECOVERY_CORRUPT)
+        status = error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path", dir, "facts",
+                             recovery_contradiction(&facts), NULL);
+    if (status == OK)
+        buffer_printf(out,
+                      form == CHECKPOINT_JSON ? "{\"ok\": true, \"records\": %" PRIu64
+                                                ", \"tornBytes\": %" PRIu64 "}"
+                                              : "ok: %" PRIu64 " records, %" PRIu64 " torn bytes\n",
+                      it.summary.records, it.summary.torn_bytes);
+    arena_free(it.arena);
+    return status;
+}
+
+/* Collects one object per batch; a batch that ran again replaces what its first attempt said. */
+struct batch_listing {
+    struct log_visitor visitor;
+    struct arena *arena; /* of the batch at hand */
+    struct buffer *out;
+    int64_t wanted; /* NO_BATCH: all from `from` on */
+    int64_t from;
+    int64_t batch_id;
+    uint32_t attempts;
+    struct batch_intent intent;
+    struct batch_changes changes;
+    bool has_changes;
+    bool committed;
+    uint32_t listed;
+};
+
+static void add_text(struct buffer *out, const char *key, struct bytes json)
+{
+    buffer_printf(out, "\"%s\": ", key);
+    if (json.size_bytes == 0)
+        buffer_add_text(out, "null");
+    else
+        buffer_add_bytes(out, json);
+}
+
+static void flush_batch(struct batch_listing *list)
+{
+    struct buffer *out = list->out;
+    char iso[CLOCK_ISO_SIZE];
+    if (list->batch_id == NO_BATCH || list->batch_id < list->from ||
+        (list->wanted != NO_BATCH && list->batch_id != list->wanted))
+        return;
+    clock_format_iso(list->intent.batch_timestamp_us, iso);
+    buffer_printf(out, "%s{\"batchId\": %" PRId64 ", \"attempts\": %" PRIu32 ", \"runId\": \"%s\"",
+                  list->listed == 0 ? "" : ", ", list->batch_id, list->attempts,
+                  list->intent.run_id);
+    buffer_printf(out, ", \"batchTimestamp\": \"%s\", \"committed\": %s", iso,
+                  list->committed ? "true" : "false");
+    clock_format_iso(list->intent.eviction_watermark_us, iso);
+    buffer_printf(out, ", \"watermark\": \"%s\", \"sources\": [", iso);
+    for (uint32_t i = 0; i < list->intent.source_count; i++) {
+        const struct source_range *range = &list->intent.sources[i].range;
+        buffer_add_text(out, i == 0 ? "{" : ", {");
+        add_text(out, "startOffset", range->start);
+        buffer_add_text(out, ", ");
+        add_text(out, "endOffset", range->end);
+        buffer_add_text(out, "}");
+    }
+    buffer_add_text(out, "]");
+    if (list->has_changes)
+        buffer_printf(
+            out, ", \"numInputRows\": %" PRIu64 ", \"numOutputRows\": %" PRIu64 ", \"sinkDue\": %s",
+            list->changes.input_rows, list->changes.output_rows,
+            list->changes.sink_due ? "true" : "false");
+    buffer_add_text(out, "}");
+    list->listed++;
+}
+
+static enum status list_batch(struct log_visitor *self, const struct log_record *record,
+                              const struct log_position *position, struct error *err)
+{
+    struct batch_listing *list = (struct batch_listing *)self;
+    (void)position;
+    if (record->kind == RECORD_INTENT) {
+        if (record->batch_id != list->batch_id) {
+            flush_batch(list);
+            list->attempts = 0;
+        }
+        arena_reset(list->arena);
+        list->batch_id = record->batch_id;
+        list->attempts++;
+        list->has_changes = list->committed = false;
+        if (!batch_intent_decode(list->arena, record->payload, &list->intent))
+            return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", "log", "reason",
+                               "an intent cannot be read", NULL);
+    } else if (record->kind == RECORD_CHANGES) {
+        list->has_changes = batch_changes_decode(record->payload, &list->changes);
+    } else if (record->kind == RECORD_COMMIT) {
+        list->committed = true;
+    }
+    return OK;
+}
+
+enum status checkpoint_batches(struct vfs *vfs, const char *dir, int64_t batch_id, uint32_t limit,
+                               struct buffer *out, struct error *err)
+{
+    enum status status = OK;
+    struct inspection it = {.arena = arena_new("inspection", 0)};
+    struct batch_listing list = {
+        .visitor = {.visit = list_batch},
+        .arena = arena_new("batch listing", 0),
+        .out = out,
+        .wanted = batch_id,
+        .batch_id = NO_BATCH,
+    };
+    CHECK(limit > 0 && limit <= BATCHES_MAX);
+    TRY_OUT(look(vfs, dir, &it, err));
+    list.from = batch_id == NO_BATCH ? it.index.last_intent - (int64_t)limit + 1 : batch_id;
+    buffer_add_text(out, "[");
+    TRY_OUT(
+        checkpoint_log_scan(vfs, path_join(it.arena, dir, "log"), &list.visitor, &it.summary, err));
+    flush_batch(&list);
+    buffer_add_text(out, "]");
+out:
+    arena_free(list.arena);
+    arena_free(it.arena);
+    return status;
+}
+
+struct run_listing {
+    struct log_visitor visitor;
+    struct arena *arena;
+    struct buffer *out;
+    char last[UUID_TEXT_SIZE];
+    uint32_t listed;
+};
+
+/* A run writes START again in each segment that it begins: only its first counts. */
+static enum status list_run(struct log_visitor *self, const struct log_record *record,
+                            const struct log_position *position, struct error *err)
+{
+    struct run_listing *list = (struct run_listing *)self;
+    struct run_record run;
+    char iso[CLOCK_ISO_SIZE];
+    (void)position;
+    if (record->kind != RECORD_START)
+        return OK;
+    arena_reset(list->arena);
+    if (!run_record_decode(list->arena, record->payload, &run))
+        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", "log", "reason",
+                           "the start of a run cannot be read", NULL);
+    if (strcmp(run.run_id, list->last) == 0)
+        return OK;
+    memcpy(list->last, run.run_id, sizeof list->last);
+    clock_format_iso(run.started_us, iso);
+    buffer_printf(list->out, "%s{\"runId\": \"%s\", \"startedAt\": \"%s\", \"epoch\": %" PRIu32,
+                  list->listed == 0 ? "" : ", ", run.run_id, iso, record->epoch);
+    buffer_add_text(list->out, ", \"holder\": ");
+    buffer_add_json_string(list->out, run.holder);
+    buffer_add_text(list->out, "}");
+    list->listed++;
+    return OK;
+}
+
+enum status checkpoint_runs(struct vfs *vfs, const char *dir, struct buffer *out, struct error *err)
+{
+    struct arena *arena = arena_new("inspection", 0);
+    struct run_listing list = {
+        .visitor = {.visit = list_run},
+        .arena = arena_new("run listing", 0),
+        .out = out,
+    };
+    struct log_summary summary;
+    buffer_add_text(out, "[");
+    enum status status =
+        checkpoint_log_scan(vfs, path_join(arena, dir, "log"), &list.visitor, &summary, err);
+    buffer_add_text(out, "]");
+    arena_free(list.arena);
+    arena_free(arena);
+    return status;
+}
