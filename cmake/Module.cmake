@@ -8,8 +8,9 @@ target_compile_options(build_flags INTERFACE
   -Wimplicit-fallthrough -Wdouble-promotion
   $<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wno-format-truncation>
   $<$<BOOL:${WERROR}>:-Werror>)
-if(SANITIZE)
-  target_compile_options(build_flags INTERFACE -fsanitize=${SANITIZE} -fno-omit-frame-pointer)
+if(SANITIZE) # -O1: fast enough to test with; gcc then sees uninitialised values that are not there
+  target_compile_options(build_flags INTERFACE -fsanitize=${SANITIZE} -fno-omit-frame-pointer
+    $<$<CONFIG:Debug>:-O1> $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(build_flags INTERFACE -fsanitize=${SANITIZE})
 endif()
 
@@ -37,4 +38,33 @@ function(unit_test module test)
   target_link_libraries(test_${module}_${test} PRIVATE ${module} PkgConfig::cmocka)
   add_test(NAME unit/${module}/${test} COMMAND test_${module}_${test})
   set_tests_properties(unit/${module}/${test} PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()
+
+# thread_test(TARGET...): these programs start threads; thread_tests builds them (for the tsan
+# preset), and their tests carry the label "threads".
+add_custom_target(thread_tests)
+function(thread_test)
+  foreach(target ${ARGN})
+    add_dependencies(thread_tests ${target})
+  endforeach()
+endfunction()
+
+# fuzz_test(NAME SOURCES ... LIBRARIES ...): a libFuzzer program in the fuzz preset, where a short
+# run over its corpus (the folder corpus/NAME) is a test.
+add_custom_target(fuzz_tests)
+function(fuzz_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT FUZZ)
+    return()
+  endif()
+  add_executable(fuzz_${name} ${arg_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBRARIES})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzz_tests fuzz_${name})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  add_test(NAME fuzz/${name} COMMAND fuzz_${name} -max_total_time=10 -timeout=10 -rss_limit_mb=2048
+    -max_len=4096 -print_final_stats=0 -verbosity=0 -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/
+    ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
+  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz-smoke TIMEOUT 120)
 endfunction()
