@@ -48,9 +48,6 @@ void interval_text_print(struct buffer *out, const struct type *type, int64_t va
 void interval_text_print_fields(struct buffer *out, const struct type *type, int64_t value);
 /* "1 years 2 months 3 days 4 hours ..."; "0 seconds". */
 void interval_text_print_calendar(struct buffer *out, struct calendar_interval interval);
-/* ISO 8601: "P1Y2M3DT4H5M6.7S", "PT0S"; what the JSON writer prints for the legacy INTERVAL. */
-void interval_text_print_iso(struct buffer *out, struct calendar_interval interval);
-
 /* "year", "month", ... */
 const char *interval_field_name(enum interval_field field);
 
