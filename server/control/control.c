@@ -1,0 +1,460 @@
+#include "control/query.h"
+
+#include "base/check.h"
+#include "base/metric.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int64_t now_us(const struct control *control)
+{
+    return clock_now_us(control->options.clock);
+}
+
+int64_t monotonic_us(const struct control *control)
+{
+    return clock_monotonic_us(control->options.clock);
+}
+
+/* The place of `name` in the sorted array: the query of that name, or where it would stand. */
+static size_t position_of(const struct control *control, const char *name, bool *found)
+{
+    size_t low = 0, high = control->query_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(control->queries[middle]->now.definition->name, name);
+        if (order == 0) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = false;
+    return low;
+}
+
+struct query *query_find(struct control *control, const char *name)
+{
+    bool found = false;
+    size_t at = position_of(control, name, &found);
+    return found ? control->queries[at] : NULL;
+}
+
+static struct history *history_in(const struct query_definition *definition, const char *name,
+                                  size_t keep)
+{
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/%s", definition->directory, name);
+    struct history *history = history_new(buffer_text(&path), keep);
+    buffer_fini(&path);
+    return history;
+}
+
+struct query *query_insert(struct control *control, struct query_definition *definition)
+{
+    struct query *query = calloc(1, sizeof *query);
+    CHECK(query != NULL);
+    query->now.definition = definition;
+    query->now.last_batch_id = -1;
+    query->now.since_us = now_us(control);
+    size_t keep = config_number(control->options.config, SETTING_progressKeep);
+    query->progress_log = history_in(definition, "progress.ndjson", keep);
+    query->runs_log = history_in(definition, "runs.ndjson", 200);
+    bool found = false;
+    size_t at = position_of(control, definition->name, &found);
+    CHECK(!found);
+    (void)pthread_mutex_lock(&control->mutex);
+    if (control->query_count == control->query_capacity) {
+        control->query_capacity = control->query_capacity == 0 ? 16 : control->query_capacity * 2;
+        control->queries =
+            realloc(control->queries, control->query_capacity * sizeof *control->queries);
+        CHECK(control->queries != NULL);
+    }
+    memmove(control->queries + at + 1, control->queries + at,
+            (control->query_count - at) * sizeof *control->queries);
+    control->queries[at] = query;
+    control->query_count++;
+    (void)pthread_mutex_unlock(&control->mutex);
+    return query;
+}
+
+static void query_free(struct query *query)
+{
+    query_definition_unref(query->now.definition);
+    shared_error_unref(query->now.first_error);
+    shared_error_unref(query->now.last_error);
+    shared_text_unref(query->now.progress);
+    shared_text_unref(query->now.plan_text);
+    shared_text_unref(query->now.plan_json);
+    query_snapshot_unref(query->published);
+    history_free(query->progress_log);
+    history_free(query->runs_log);
+    buffer_fini(&query->results);
+    free(query);
+}
+
+void query_remove(struct control *control, struct query *query)
+{
+    CHECK(query->worker == NULL && query->pending == NULL);
+    bool found = false;
+    size_t at = position_of(control, query->now.definition->name, &found);
+    CHECK(found && control->queries[at] == query);
+    char name[QUERY_NAME_MAX + 1];
+    (void)snprintf(name, sizeof name, "%s", query->now.definition->name);
+    (void)pthread_mutex_lock(&control->mutex);
+    control->query_count--;
+    memmove(control->queries + at, control->queries + at + 1,
+            (control->query_count - at) * sizeof *control->queries);
+    (void)pthread_mutex_unlock(&control->mutex);
+    metric_forget("query", name);
+    query_free(query);
+    if (control->changed != NULL)
+        control->changed(control->changed_ctx, name);
+}
+
+void query_publish(struct control *control, struct query *query)
+{
+    struct query_snapshot *snapshot = query_snapshot_new();
+    query->now.version = ++control->version;
+    *snapshot = query->now;
+    snapshot->references = 1;
+    (void)query_definition_ref(snapshot->definition);
+    (void)shared_error_ref(snapshot->first_error);
+    (void)shared_error_ref(snapshot->last_error);
+    (void)shared_text_ref(snapshot->progress);
+    (void)shared_text_ref(snapshot->plan_text);
+    (void)shared_text_ref(snapshot->plan_json);
+    (void)pthread_mutex_lock(&control->mutex);
+    struct query_snapshot *old = query->published;
+    query->published = snapshot;
+    (void)pthread_mutex_unlock(&control->mutex);
+    query_snapshot_unref(old);
+    if (control->changed != NULL)
+        control->changed(control->changed_ctx, query->now.definition->name);
+}
+
+struct query_snapshot *control_find(struct control *control, const char *name)
+{
+    (void)pthread_mutex_lock(&control->mutex);
+    bool found = false;
+    size_t at = position_of(control, name, &found);
+    struct query_snapshot *snapshot = NULL;
+    if (found && control->queries[at]->published != NULL)
+        snapshot = query_snapshot_ref(control->queries[at]->published);
+    (void)pthread_mutex_unlock(&control->mutex);
+    return snapshot;
+}
+
+struct query_snapshot **control_list(struct control *control, size_t *count)
+{
+    (void)pthread_mutex_lock(&control->mutex);
+    struct query_snapshot **list = calloc(control->query_count + 1, sizeof(void *));
+    CHECK(list != NULL);
+    size_t used = 0;
+    for (size_t i = 0; i < control->query_count; i++) {
+        if (control->queries[i]->published != NULL)
+            list[used++] = query_snapshot_ref(control->queries[i]->published);
+    }
+    (void)pthread_mutex_unlock(&control->mutex);
+    *count = used;
+    return list;
+}
+
+struct command *command_new(enum command_kind kind, const char *name)
+{
+    struct command *command = calloc(1, sizeof *command);
+    CHECK(command != NULL);
+    command->kind = kind;
+    command->references = 1;
+    command->error.position = command->error.position_end = -1;
+    (void)snprintf(command->name, sizeof command->name, "%s", name);
+    return command;
+}
+
+static void command_unref(struct command *command)
+{
+    if (atomic_fetch_sub(&command->references, 1) != 1)
+        return;
+    query_definition_unref(command->definition);
+    query_snapshot_unref(command->snapshot);
+    buffer_fini(&command->output);
+    free(command);
+}
+
+bool command_is_done(const struct command *command)
+{
+    return atomic_load_explicit(&command->done, memory_order_acquire);
+}
+
+enum status control_send(struct control *control, struct command *command, struct error *err)
+{
+    if (control_is_stopping(control))
+        return error_raise(err, STATUS_SERVER_STOPPING, NULL);
+    (void)pthread_mutex_lock(&control->mutex);
+    bool full = control->mailbox_count == CONTROL_MAILBOX_MAX;
+    if (!full) {
+        (void)atomic_fetch_add(&command->references, 1);
+        command->next = NULL;
+        *control->mailbox_last = command;
+        control->mailbox_last = &command->next;
+        control->mailbox_count++;
+    }
+    (void)pthread_mutex_unlock(&control->mutex);
+    if (full)
+        return error_raise(err, STATUS_SERVER_BUSY, "reason", "too many commands are waiting",
+                           NULL);
+    supervisor_wake(control->supervisor);
+    return OK;
+}
+
+void control_forget(struct control *control, struct command *command)
+{
+    (void)pthread_mutex_lock(&control->mutex);
+    command->wake = NULL;
+    (void)pthread_mutex_unlock(&control->mutex);
+    command_unref(command);
+}
+
+void command_finish(struct control *control, struct command *command, struct query *query,
+                    const struct error *error)
+{
+    if (error != NULL)
+        command->error = *error;
+    if (query != NULL && query->published != NULL)
+        command->snapshot = query_snapshot_ref(query->published);
+    atomic_store_explicit(&command->done, true, memory_order_release);
+    (void)pthread_mutex_lock(&control->mutex);
+    if (command->wake != NULL)
+        command->wake(command->wake_ctx);
+    (void)pthread_mutex_unlock(&control->mutex);
+    command_unref(command);
+}
+
+static struct command *take_mailbox(struct control *control)
+{
+    (void)pthread_mutex_lock(&control->mutex);
+    struct command *first = control->mailbox;
+    control->mailbox = NULL;
+    control->mailbox_last = &control->mailbox;
+    control->mailbox_count = 0;
+    (void)pthread_mutex_unlock(&control->mutex);
+    return first;
+}
+
+static void execute_mailbox(struct control *control)
+{
+    struct command *next = NULL;
+    for (struct command *command = take_mailbox(control); command != NULL; command = next) {
+        next = command->next;
+        command->next = NULL;
+        command_execute(control, command);
+    }
+}
+
+static void begin_stopping(struct control *control)
+{
+    if (control->stopping)
+        return;
+    control->stopping = true;
+    atomic_store(&control->stop_asked, true);
+    int64_t grace = config_duration_us(control->options.config, SETTING_shutdownGrace);
+    control->stop_deadline_us = monotonic_us(control) + grace;
+    log_event(control->options.log, LOG_INFO, "server_stopping",
+              (struct log_field[]){log_u64("workers", supervisor_worker_count(control->supervisor)),
+                                   {0}});
+    for (size_t i = 0; i < control->query_count; i++) {
+        struct query *query = control->queries[i];
+        query->start_wanted = false;
+        if (query->worker != NULL)
+            query_want_stop(control, query, false);
+    }
+}
+
+static void on_signal(void *ctx, int signo)
+{
+    struct control *control = ctx;
+    if (signo == SIGHUP) {
+        struct error err = ERROR_INIT;
+        (void)!log_reopen(control->options.log, &err);
+        return;
+    }
+    if (control->stopping) /* the second time: at once */
+        control->stop_deadline_us = monotonic_us(control);
+    begin_stopping(control);
+}
+
+void control_stop(struct control *control)
+{
+    atomic_store(&control->stop_asked, true);
+    supervisor_wake(control->supervisor);
+}
+
+bool control_is_stopping(const struct control *control)
+{
+    return atomic_load(&control->stop_asked);
+}
+
+void control_listen(struct control *control, void (*changed)(void *ctx, const char *name),
+                    void *ctx)
+{
+    control->changed = changed;
+    control->changed_ctx = ctx;
+}
+
+static void on_broken_entry(void *ctx, const char *path, const struct error *why)
+{
+    struct control *control = ctx;
+    log_error_event(control->options.log, LOG_ERROR, "query_record_unreadable", why,
+                    (struct log_field[]){log_text("path", path), {0}});
+}
+
+/* Ends stay what they were; what should run is UNKNOWN until its turn comes. */
+static void restore(struct control *control, const struct catalog_entry *entry)
+{
+    struct query *query = query_insert(control, entry->definition);
+    query->now.desired_running = entry->desired_running;
+    query->now.since_us = entry->outcome.since_us;
+    query->now.state = entry->outcome.state;
+    (void)snprintf(query->now.reason, sizeof query->now.reason, "%s", entry->outcome.reason);
+    if (entry->outcome.error.status != OK)
+        query->now.last_error = shared_error_new(&entry->outcome.error, entry->outcome.since_us);
+    if (entry->outcome.state == QUERY_STOPPED && entry->desired_running) {
+        query->now.state = QUERY_UNKNOWN;
+        query->now.since_us = now_us(control);
+        (void)snprintf(query->now.reason, sizeof query->now.reason, "the server has restarted");
+        query->start_wanted = true;
+        query->resumed = true;
+    } else if (query->now.since_us == 0) {
+        query->now.since_us = entry->definition->updated_us;
+    }
+    query_publish(control, query);
+}
+
+static enum status load(struct control *control, struct error *err)
+{
+    struct catalog_entry *entries = NULL;
+    size_t count = 0;
+    TRY(query_catalog_load(control->catalog, on_broken_entry, control, &entries, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (query_find(control, entries[i].definition->name) == NULL) {
+            restore(control, &entries[i]);
+            continue;
+        }
+        struct error why = ERROR_INIT;
+        (void)error_raise(&why, STATUS_QUERY_ALREADY_EXISTS, "query", entries[i].definition->name,
+                          NULL);
+        on_broken_entry(control, entries[i].definition->directory, &why);
+        query_definition_unref(entries[i].definition);
+    }
+    free(entries);
+    return OK;
+}
+
+enum status control_open(const struct control_options *options, struct control **out,
+                         struct error *err)
+{
+    struct control *control = calloc(1, sizeof *control);
+    CHECK(control != NULL);
+    control->options = *options;
+    control->mailbox_last = &control->mailbox;
+    CHECK(pthread_mutex_init(&control->mutex, NULL) == 0);
+    control->opened_us = monotonic_us(control);
+    control->paths = path_policy_new(options->config);
+    const struct supervisor_events events = {
+        .message = query_on_message, .ended = query_on_end, .signalled = on_signal, .ctx = control};
+    enum status status = supervisor_open(&events, &control->supervisor, err);
+    if (status == OK)
+        status = query_catalog_open(options->vfs, config_text(options->config, SETTING_dataDir),
+                                    &control->catalog, err);
+    if (status == OK)
+        status = load(control, err);
+    if (status != OK) {
+        control_close(control);
+        return status;
+    }
+    *out = control;
+    return OK;
+}
+
+/* What nobody will execute any more is answered. */
+static void refuse_mailbox(struct control *control)
+{
+    struct command *next = NULL;
+    for (struct command *command = take_mailbox(control); command != NULL; command = next) {
+        next = command->next;
+        struct error err = ERROR_INIT;
+        (void)error_raise(&err, STATUS_SERVER_STOPPING, NULL);
+        command_finish(control, command, NULL, &err);
+    }
+}
+
+void control_run(struct control *control)
+{
+    while (!control->stopping || supervisor_worker_count(control->supervisor) > 0) {
+        if (atomic_load(&control->stop_asked))
+            begin_stopping(control);
+        if (control->stopping)
+            refuse_mailbox(control);
+        else
+            execute_mailbox(control);
+        query_start_some(control);
+        int timeout_ms = query_timers(control);
+        if (control->stopping && supervisor_worker_count(control->supervisor) == 0)
+            break;
+        supervisor_poll(control->supervisor, timeout_ms);
+    }
+    refuse_mailbox(control);
+}
+
+void control_close(struct control *control)
+{
+    if (control == NULL)
+        return;
+    refuse_mailbox(control);
+    for (size_t i = 0; i < control->query_count; i++) {
+        struct query *query = control->queries[i];
+        struct command *next = NULL;
+        for (struct command *command = query->pending; command != NULL; command = next) {
+            next = command->next;
+            struct error err = ERROR_INIT;
+            (void)error_raise(&err, STATUS_SERVER_STOPPING, NULL);
+            command_finish(control, command, query, &err);
+        }
+        query_free(query);
+    }
+    free(control->queries);
+    supervisor_close(control->supervisor);
+    query_catalog_close(control->catalog);
+    path_policy_free(control->paths);
+    (void)pthread_mutex_destroy(&control->mutex);
+    free(control);
+}
+
+const struct path_policy *control_paths(const struct control *control)
+{
+    return control->paths;
+}
+
+const struct config *control_config(const struct control *control)
+{
+    return control->options.config;
+}
+
+struct vfs *control_vfs(const struct control *control)
+{
+    return control->options.vfs;
+}
+
+struct clock *control_clock(const struct control *control)
+{
+    return control->options.clock;
+}
+
+struct log *control_log(const struct control *control)
+{
+    return control->options.log;
+}

@@ -1,0 +1,29 @@
+/*
+ * Which paths queries of this server may read and write: those below the allowed roots, symbolic
+ * links followed.  Immutable.  Threads: any.
+ */
+#ifndef SERVER_CONTROL_PATH_POLICY_H
+#define SERVER_CONTROL_PATH_POLICY_H
+
+#include "config/config.h"
+#include "spec/diagnostics.h"
+#include "spec/query_spec.h"
+
+struct path_policy;
+
+/* The roots of allowPath; none: everything while listening on loopback, else the data directory. */
+struct path_policy *path_policy_new(const struct config *config);
+void path_policy_free(struct path_policy *policy); /* NULL is fine */
+
+/* True for "127.0.0.0/8:port", "[::1]:port" and "localhost:port". */
+bool listen_is_loopback(const char *listen);
+
+/* Errors: PATH_NOT_ALLOWED. */
+MUST_USE enum status path_policy_check(const struct path_policy *policy, const char *path,
+                                       struct error *err);
+/* Every path of the spec: the options of sources, tables and sink, and the checkpoint. */
+MUST_USE enum status path_policy_check_spec(const struct path_policy *policy,
+                                            const struct query_spec *spec,
+                                            struct diagnostics *diagnostics, struct error *err);
+
+#endif

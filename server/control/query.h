@@ -1,0 +1,96 @@
+/*
+ * Inside control: a query as the main thread owns it, and the parts of the main thread.
+ *
+ *     control.c         the loop, the mailbox, the snapshots
+ *     query_commands.c  what users ask for
+ *     query_run.c       what follows: workers, their messages, their ends, the timers
+ *
+ * Threads: main, except where control.h says otherwise.
+ */
+#ifndef SERVER_CONTROL_QUERY_H
+#define SERVER_CONTROL_QUERY_H
+
+#include "control/control.h"
+#include "control/history.h"
+#include "control/path_policy.h"
+#include "control/query_catalog.h"
+#include "supervisor/supervisor.h"
+
+#include <pthread.h>
+
+struct query {
+    struct query_snapshot now;        /* the state; counted members are the query's references */
+    struct query_snapshot *published; /* guarded by control->mutex */
+    struct worker *worker;
+    bool start_wanted; /* waits for its turn in start_some() */
+    bool stop_asked;   /* the present run is to end as STOPPED */
+    bool restart_asked;
+    bool resumed; /* started because the server was: its old worker may still hold the lock */
+    bool deleting, purge; /* removed when the worker is gone */
+    bool failed;          /* FAILED was received */
+    bool finished;        /* FINISHED was received */
+    char finish_reason[32];
+    struct error failure;
+    int64_t stop_deadline_us; /* monotonic; 0: none */
+    int64_t retry_us;         /* monotonic */
+    int64_t pinged_us;        /* monotonic */
+    int64_t heard_us;         /* monotonic */
+    struct history *progress_log;
+    struct history *runs_log;
+    struct command *pending; /* waiting for the worker's answer */
+    struct buffer results;   /* RESULT chunks with request id 0 */
+};
+
+struct control {
+    struct control_options options;
+    struct path_policy *paths;
+    struct query_catalog *catalog;
+    struct supervisor *supervisor;
+    struct query **queries; /* sorted by name; the array is guarded by `mutex` for other threads */
+    size_t query_count, query_capacity;
+    uint64_t version;
+    int64_t request_id;
+    int64_t opened_us; /* monotonic */
+    bool stopping;
+    int64_t stop_deadline_us;
+    void (*changed)(void *ctx, const char *name);
+    void *changed_ctx;
+
+    /* Protects: queries (array), query->published, mailbox, command->wake. */
+    pthread_mutex_t mutex;
+    struct command *mailbox, **mailbox_last;
+    size_t mailbox_count;
+    atomic_bool stop_asked;
+};
+
+/* control.c */
+struct query *query_find(struct control *control, const char *name);
+/* Takes the reference to the definition.  Not yet published. */
+struct query *query_insert(struct control *control, struct query_definition *definition);
+void query_remove(struct control *control, struct query *query); /* frees it */
+void query_publish(struct control *control, struct query *query);
+/* Answers a command (error: its status is the answer) and ends the main thread's reference. */
+void command_finish(struct control *control, struct command *command, struct query *query,
+                    const struct error *error);
+int64_t now_us(const struct control *control); /* wall */
+int64_t monotonic_us(const struct control *control);
+
+/* query_run.c */
+void query_set_state(struct control *control, struct query *query, enum query_state state,
+                     const char *reason);
+void query_want_start(struct control *control, struct query *query, const char *reason);
+void query_want_stop(struct control *control, struct query *query, bool immediate);
+/* Stores spec, desired state and outcome.  Errors: IO_FAILURE, DISK_FULL. */
+MUST_USE enum status query_store(struct control *control, struct query *query, struct error *err);
+void query_on_message(void *control, void *query, const struct message *message);
+void query_on_end(void *control, void *query, const struct worker_exit *how);
+void query_start_some(struct control *control);
+/* What is due; returns the milliseconds until the next thing may be. */
+int query_timers(struct control *control);
+
+/* query_commands.c */
+void command_execute(struct control *control, struct command *command);
+/* Sends what was asked while the query waited for its worker. */
+void query_send_pending(struct query *query);
+
+#endif

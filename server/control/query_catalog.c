@@ -1,0 +1,332 @@
+#include "control/query_catalog.h"
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "spec/json_reader.h"
+#include "spec/spec_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RECORD_BYTES_MAX (32U << 20)
+
+struct query_catalog {
+    struct vfs *vfs;
+    char *queries;     /* <dataDir>/queries */
+    char *checkpoints; /* <dataDir>/checkpoints */
+};
+
+static char *joined(const char *a, const char *b)
+{
+    struct buffer text = {0};
+    buffer_printf(&text, "%s/%s", a, b);
+    char *copy = strdup(buffer_text(&text));
+    CHECK(copy != NULL);
+    buffer_fini(&text);
+    return copy;
+}
+
+enum status query_catalog_open(struct vfs *vfs, const char *data_dir, struct query_catalog **out,
+                               struct error *err)
+{
+    struct query_catalog *catalog = calloc(1, sizeof *catalog);
+    CHECK(catalog != NULL);
+    catalog->vfs = vfs;
+    catalog->queries = joined(data_dir, "queries");
+    catalog->checkpoints = joined(data_dir, "checkpoints");
+    enum status status = vfs_make_dirs(vfs, catalog->queries, err);
+    if (status == OK)
+        status = vfs_make_dirs(vfs, catalog->checkpoints, err);
+    if (status != OK) {
+        query_catalog_close(catalog);
+        return status;
+    }
+    *out = catalog;
+    return OK;
+}
+
+void query_catalog_close(struct query_catalog *catalog)
+{
+    if (catalog == NULL)
+        return;
+    free(catalog->queries);
+    free(catalog->checkpoints);
+    free(catalog);
+}
+
+static void set_etag(struct query_definition *definition)
+{
+    uint64_t hash = hash_bytes(definition->json, strlen(definition->json));
+    (void)snprintf(definition->etag, sizeof definition->etag, "%016llx", (unsigned long long)hash);
+}
+
+/* Directory and checkpoint follow from the uid and the spec. */
+static void place(struct query_catalog *catalog, struct query_definition *definition)
+{
+    set_etag(definition);
+    if (definition->directory == NULL)
+        definition->directory = joined(catalog->queries, definition->uid);
+    if (definition->checkpoint == NULL) {
+        definition->checkpoint = joined(catalog->checkpoints, definition->uid);
+        definition->own_checkpoint = true;
+    }
+}
+
+void query_catalog_adopt(struct query_catalog *catalog, struct query_definition *definition,
+                         int64_t now_us)
+{
+    uuid_random_text(definition->uid);
+    definition->generation = 1;
+    definition->created_us = now_us;
+    definition->updated_us = now_us;
+    place(catalog, definition);
+}
+
+void query_catalog_succeed(struct query_catalog *catalog, struct query_definition *definition,
+                           const struct query_definition *old, int64_t now_us)
+{
+    memcpy(definition->uid, old->uid, sizeof definition->uid);
+    definition->generation = old->generation + 1;
+    definition->created_us = old->created_us;
+    definition->updated_us = now_us;
+    place(catalog, definition);
+}
+
+static void add_error(struct buffer *out, const struct error *error)
+{
+    buffer_add_text(out, "{\"condition\":");
+    buffer_add_json_string(out, bytes_of_text(status_name(error->status)));
+    buffer_add_text(out, ",\"text\":");
+    buffer_add_json_string(out, bytes_of_text(error->text));
+    buffer_printf(out, ",\"position\":%d,\"positionEnd\":%d,\"pointer\":", error->position,
+                  error->position_end);
+    buffer_add_json_string(out, bytes_of_text(error->pointer));
+    buffer_add_text(out, ",\"view\":");
+    buffer_add_json_string(out, bytes_of_text(error->view));
+    buffer_add_text(out, ",\"causes\":[");
+    for (size_t i = 0; i < 3 && error->causes[i] != OK; i++) {
+        if (i > 0)
+            buffer_add_byte(out, ',');
+        buffer_add_json_string(out, bytes_of_text(status_name(error->causes[i])));
+    }
+    buffer_add_text(out, "],\"parameters\":[");
+    for (const char *at = error->params; *at != '\0';) { /* flat: name, value, name, value */
+        const char *value = at + strlen(at) + 1;
+        if (at != error->params)
+            buffer_add_byte(out, ',');
+        buffer_add_json_string(out, bytes_of_text(at));
+        buffer_add_byte(out, ',');
+        buffer_add_json_string(out, bytes_of_text(value));
+        at = value + strlen(value) + 1;
+    }
+    buffer_add_text(out, "]}");
+}
+
+enum status query_catalog_put(struct query_catalog *catalog, const struct catalog_entry *entry,
+                              struct error *err)
+{
+    const struct query_definition *definition = entry->definition;
+    struct buffer out = {0};
+    buffer_printf(&out, "{\"formatVersion\":1,\"uid\":\"%s\",\"generation\":%llu,", definition->uid,
+                  (unsigned long long)definition->generation);
+    buffer_printf(&out, "\"createdUs\":%lld,\"updatedUs\":%lld,\"desiredState\":\"%s\",",
+                  (long long)definition->created_us, (long long)definition->updated_us,
+                  entry->desired_running ? "RUNNING" : "STOPPED");
+    buffer_add_text(&out, "\"name\":");
+    buffer_add_json_string(&out, bytes_of_text(definition->name));
+    if (entry->outcome.state != QUERY_STOPPED) {
+        buffer_printf(&out, ",\"outcome\":{\"state\":\"%s\",\"sinceUs\":%lld,\"reason\":",
+                      query_state_name(entry->outcome.state), (long long)entry->outcome.since_us);
+        buffer_add_json_string(&out, bytes_of_text(entry->outcome.reason));
+        if (entry->outcome.error.status != OK) {
+            buffer_add_text(&out, ",\"error\":");
+            add_error(&out, &entry->outcome.error);
+        }
+        buffer_add_byte(&out, '}');
+    }
+    buffer_printf(&out, ",\"spec\":%s}\n", definition->json);
+    char *path = joined(definition->directory, "query.json");
+    enum status status = vfs_make_dirs(catalog->vfs, definition->directory, err);
+    if (status == OK)
+        status = vfs_put(catalog->vfs, path, buffer_bytes(&out), false, err);
+    if (status == OK)
+        status = vfs_sync_dir(catalog->vfs, catalog->queries, err);
+    free(path);
+    buffer_fini(&out);
+    return status;
+}
+
+enum status query_catalog_write_spec(struct query_catalog *catalog, struct arena *arena,
+                                     const struct query_definition *definition, const char **path,
+                                     struct error *err)
+{
+    const char *json = NULL;
+    TRY(spec_json_complete(arena, definition->json, definition->name, definition->checkpoint, &json,
+                           err));
+    const char *name = path_join(arena, definition->directory, "spec.json");
+    TRY(vfs_put(catalog->vfs, name, bytes_of_text(json), false, err));
+    *path = name;
+    return OK;
+}
+
+enum status query_catalog_remove(struct query_catalog *catalog,
+                                 const struct query_definition *definition, bool purge,
+                                 struct error *err)
+{
+    char *path = joined(definition->directory, "query.json");
+    enum status status = vfs_remove(catalog->vfs, path, err);
+    free(path);
+    TRY(status);
+    TRY(vfs_sync_dir(catalog->vfs, definition->directory, err));
+    TRY(vfs_remove_tree(catalog->vfs, definition->directory, err));
+    if (!purge)
+        return OK;
+    char *identity = joined(definition->checkpoint, "identity.json");
+    bool is_checkpoint = vfs_exists(catalog->vfs, identity); /* never a directory of others */
+    free(identity);
+    return is_checkpoint ? vfs_remove_tree(catalog->vfs, definition->checkpoint, err) : OK;
+}
+
+static void read_error(struct json_reader *reader, struct json_place place, struct error *out)
+{
+    error_clear(out);
+    const json_t *condition = json_object_get(place.object, "condition");
+    out->status = json_is_string(condition) ? status_find(json_string_value(condition)) : OK;
+    if (out->status == OK)
+        out->status = STATUS_INTERNAL_ERROR;
+    const char *text = "", *pointer = "", *view = "";
+    int64_t position = -1, position_end = -1;
+    (void)!json_read_text(reader, place, "text", &text);
+    (void)!json_read_text(reader, place, "pointer", &pointer);
+    (void)!json_read_text(reader, place, "view", &view);
+    (void)!json_read_int(reader, place, "position", -1, INT32_MAX, &position);
+    (void)!json_read_int(reader, place, "positionEnd", -1, INT32_MAX, &position_end);
+    (void)snprintf(out->text, sizeof out->text, "%s", text);
+    (void)snprintf(out->pointer, sizeof out->pointer, "%s", pointer);
+    (void)snprintf(out->view, sizeof out->view, "%s", view);
+    out->position = (int)position;
+    out->position_end = (int)position_end;
+    const char **items = NULL;
+    size_t count = 0, used = 0;
+    (void)!json_read_texts(reader, place, "causes", &items, &count);
+    for (size_t i = 0; i < count && i < 3; i++)
+        out->causes[i] = status_find(items[i]);
+    items = NULL;
+    count = 0;
+    (void)!json_read_texts(reader, place, "parameters", &items, &count);
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(items[i]) + 1;
+        if (used + size + 2 > sizeof out->params)
+            break;
+        memcpy(out->params + used, items[i], size);
+        used += size;
+    }
+}
+
+static void read_outcome(struct json_reader *reader, struct json_place root,
+                         struct query_outcome *out)
+{
+    struct json_place place = {0}, error = {0};
+    const char *state = "STOPPED", *reason = "";
+    (void)!json_read_object(reader, root, "outcome", &place);
+    if (place.object == NULL)
+        return;
+    (void)!json_read_text(reader, place, "state", &state);
+    (void)!json_read_text(reader, place, "reason", &reason);
+    (void)!json_read_int(reader, place, "sinceUs", 0, INT64_MAX, &out->since_us);
+    if (!query_state_find(state, &out->state))
+        out->state = QUERY_STOPPED;
+    (void)snprintf(out->reason, sizeof out->reason, "%s", reason);
+    (void)!json_read_object(reader, place, "error", &error);
+    if (error.object != NULL)
+        read_error(reader, error, &out->error);
+}
+
+/* A record that this or an older version wrote. */
+static enum status read_record(struct arena *arena, json_t *root, struct catalog_entry *out,
+                               struct error *err)
+{
+    struct json_reader reader = {.arena = arena, .err = err};
+    struct json_place place = {root, ""};
+    const char *uid = NULL, *name = NULL, *desired = "STOPPED";
+    int64_t generation = 1, created = 0, updated = 0;
+    TRY(json_read_text(&reader, place, "uid", &uid));
+    TRY(json_read_text(&reader, place, "name", &name));
+    TRY(json_read_text(&reader, place, "desiredState", &desired));
+    TRY(json_read_int(&reader, place, "generation", 1, INT64_MAX, &generation));
+    TRY(json_read_int(&reader, place, "createdUs", 0, INT64_MAX, &created));
+    TRY(json_read_int(&reader, place, "updatedUs", 0, INT64_MAX, &updated));
+    json_t *json = json_object_get(root, "spec");
+    struct uuid ignored;
+    if (uid == NULL || !uuid_parse(bytes_of_text(uid), &ignored) || name == NULL ||
+        !json_is_object(json))
+        return error_set(err, STATUS_CHECKSUM_MISMATCH, "the record lacks uid, name or spec");
+    struct query_spec *spec = NULL;
+    const char *text = json_print(arena, json);
+    /* Collected: an older version may have accepted what this one warns about; the worker says. */
+    TRY(query_spec_parse(arena, bytes_of_text(text), diagnostics_new(arena), &spec, err));
+    struct query_definition *definition = query_definition_new(spec, name, text);
+    (void)snprintf(definition->uid, sizeof definition->uid, "%s", uid);
+    definition->generation = (uint64_t)generation;
+    definition->created_us = created;
+    definition->updated_us = updated;
+    read_outcome(&reader, place, &out->outcome);
+    out->definition = definition;
+    out->desired_running = strcmp(desired, "RUNNING") == 0;
+    return OK;
+}
+
+static enum status load_one(struct query_catalog *catalog, struct arena *arena, const char *path,
+                            struct catalog_entry *out, struct error *err)
+{
+    struct bytes content;
+    TRY(vfs_get(catalog->vfs, path, RECORD_BYTES_MAX, arena, &content, err));
+    json_t *root = NULL;
+    TRY(json_load(content, &root, err));
+    enum status status = read_record(arena, root, out, err);
+    json_decref(root);
+    if (status == OK)
+        place(catalog, out->definition);
+    return status;
+}
+
+enum status query_catalog_load(struct query_catalog *catalog,
+                               void (*broken)(void *ctx, const char *path, const struct error *why),
+                               void *ctx, struct catalog_entry **out, size_t *count,
+                               struct error *err)
+{
+    struct arena *arena = arena_new("catalog", 0);
+    struct vfs_entry *names = NULL;
+    size_t name_count = 0;
+    enum status status = vfs_list(catalog->vfs, catalog->queries, arena, &names, &name_count, err);
+    struct catalog_entry *entries = calloc(name_count + 1, sizeof *entries);
+    CHECK(entries != NULL);
+    struct arena *one = arena_new("request", 0);
+    size_t used = 0;
+    for (size_t i = 0; status == OK && i < name_count; i++) {
+        if (names[i].stat.kind != VFS_DIR)
+            continue;
+        const char *dir = path_join(arena, catalog->queries, names[i].name);
+        const char *path = path_join(arena, dir, "query.json");
+        struct error why = ERROR_INIT;
+        if (!vfs_exists(catalog->vfs, path)) {
+            (void)!vfs_remove_tree(catalog->vfs, dir, &why);
+            continue;
+        }
+        arena_reset(one);
+        if (load_one(catalog, one, path, &entries[used], &why) == OK)
+            used++;
+        else
+            broken(ctx, path, &why);
+    }
+    arena_free(one);
+    arena_free(arena);
+    if (status != OK) {
+        free(entries);
+        return status;
+    }
+    *out = entries;
+    *count = used;
+    return OK;
+}

@@ -1,0 +1,72 @@
+#include "supervisor/restart_policy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define S INT64_C(1000000)
+
+static void decides_by_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *why;
+        enum run_end end;
+        enum status status;
+        enum restart_mode mode;
+        int64_t attempts_max, attempts;
+        enum restart_action want;
+        int64_t want_delay_us;
+    } cases[] = {
+        {"stopped as asked", RUN_STOPPED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_STOPPED, 0},
+        {"stopped, even with mode always", RUN_STOPPED, OK, RESTART_ALWAYS, 20, 0,
+         RESTART_TO_STOPPED, 0},
+        {"availableNow is done", RUN_FINISHED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_FINISHED,
+         0},
+        {"mode always starts a finished query again", RUN_FINISHED, OK, RESTART_ALWAYS, 20, 0,
+         RESTART_TO_RETRYING, S},
+        {"an error of the user cannot heal", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ON_FAILURE,
+         20, 0, RESTART_TO_FAILED, 0},
+        {"not even with mode always", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ALWAYS, 20, 0,
+         RESTART_TO_FAILED, 0},
+        {"a crash is tried again", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 0,
+         RESTART_TO_RETRYING, S},
+        {"the delay doubles", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 3,
+         RESTART_TO_RETRYING, 8 * S},
+        {"up to its limit", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 12,
+         RESTART_TO_RETRYING, 120 * S},
+        {"without overflow after years", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE,
+         INT64_MAX, 4000000000, RESTART_TO_RETRYING, 120 * S},
+        {"the attempts are used up", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 20,
+         RESTART_TO_FAILED, 0},
+        {"no attempt is allowed", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 0, 0,
+         RESTART_TO_FAILED, 0},
+        {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].why);
+        for (int jitter = 0; jitter <= 2; jitter++) {
+            const struct restart_facts facts = {.end = cases[i].end,
+                                                .status = cases[i].status,
+                                                .mode = cases[i].mode,
+                                                .attempts_max = cases[i].attempts_max,
+                                                .attempts = cases[i].attempts,
+                                                .delay_us = S,
+                                                .delay_max_us = 120 * S,
+                                                .jitter = jitter / 2.0};
+            struct restart_decision decision = restart_decide(&facts);
+            assert_int_equal(decision.action, cases[i].want);
+            int64_t want = cases[i].want_delay_us;
+            assert_in_range(decision.delay_us, want * 8 / 10 - (want > 0), want * 12 / 10);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decides_by_table)};
+    return cmocka_run_group_tests_name("supervisor/restart_policy", tests, NULL, NULL) != 0;
+}
