@@ -30,7 +30,9 @@ struct format_config {
     uint32_t column_count;
     const char *time_zone; /* the session's; an option timeZone overrides it */
     bool ansi;
-    size_t record_bytes_max; /* a longer record is LIMIT_EXCEEDED (default 256 MiB) */
+    size_t record_bytes_max;   /* a longer record is LIMIT_EXCEEDED (0: 256 MiB) */
+    const struct option *conf; /* the spec's conf entries, Spark names; may be NULL */
+    size_t conf_count;
 };
 
 struct format_reader;

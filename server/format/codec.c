@@ -1,0 +1,399 @@
+/* Codecs: see codec.h.  Each codec is one step function from input bytes to output bytes. */
+#include "format/codec.h"
+
+#include "base/check.h"
+
+#include <bzlib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define IN_BYTES       ((size_t)64 * 1024)
+#define OUT_STEP_BYTES ((size_t)64 * 1024)
+
+static const struct {
+    enum codec codec;
+    const char *name;
+    const char *extension;
+} codecs[] = {
+    {CODEC_GZIP, "gzip", ".gz"},    {CODEC_DEFLATE, "deflate", ".deflate"},
+    {CODEC_BZIP2, "bzip2", ".bz2"}, {CODEC_ZSTD, "zstd", ".zst"},
+    {CODEC_UNKNOWN, "lz4", ".lz4"}, {CODEC_UNKNOWN, "snappy", ".snappy"},
+    {CODEC_NONE, "none", ""},       {CODEC_NONE, "uncompressed", ""},
+};
+#define CODEC_COUNT (sizeof codecs / sizeof codecs[0])
+
+enum codec codec_of_path(const char *path)
+{
+    size_t size = strlen(path);
+    for (size_t i = 0; i < CODEC_COUNT; i++) {
+        size_t ending = strlen(codecs[i].extension);
+        if (ending > 0 && size >= ending && strcmp(path + size - ending, codecs[i].extension) == 0)
+            return codecs[i].codec;
+    }
+    return CODEC_NONE;
+}
+
+bool path_is_compressed(const char *path)
+{
+    return codec_of_path(path) != CODEC_NONE;
+}
+
+enum status codec_find(const char *name, enum codec *out, struct error *err)
+{
+    for (size_t i = 0; i < CODEC_COUNT; i++) {
+        if (codecs[i].codec != CODEC_UNKNOWN && strcasecmp(codecs[i].name, name) == 0) {
+            *out = codecs[i].codec;
+            return OK;
+        }
+    }
+    return error_raise(err, STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION,
+                       "codecName", name, "availableCodecs",
+                       "bzip2, deflate, gzip, none, uncompressed, zstd", NULL);
+}
+
+const char *codec_extension(enum codec codec)
+{
+    for (size_t i = 0; i < CODEC_COUNT; i++) {
+        if (codecs[i].codec == codec)
+            return codecs[i].extension;
+    }
+    return "";
+}
+
+/* Reading. */
+
+struct codec_stream {
+    struct byte_stream base;
+    enum codec codec;
+    struct byte_stream *inner;
+    char *path;
+    uint8_t *in;
+    size_t in_start, in_end;
+    bool inner_done;
+    bool between; /* at the start of a compressed stream: the end of the file is fine here */
+    z_stream zlib;
+    bz_stream bzip2;
+    ZSTD_DStream *zstd;
+};
+
+static enum status broken(const struct codec_stream *stream, struct error *err)
+{
+    return error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", stream->path, NULL);
+}
+
+/* zlib's "32 +" detects gzip; deflate files of Hadoop have the zlib header. */
+static bool step_begin(struct codec_stream *stream)
+{
+    switch (stream->codec) {
+    case CODEC_GZIP:
+    case CODEC_DEFLATE:
+        stream->zlib = (z_stream){0};
+        return inflateInit2(&stream->zlib, stream->codec == CODEC_GZIP ? 16 + 15 : 15) == Z_OK;
+    case CODEC_BZIP2:
+        stream->bzip2 = (bz_stream){0};
+        return BZ2_bzDecompressInit(&stream->bzip2, 0, 0) == BZ_OK;
+    case CODEC_ZSTD:
+        stream->zstd = ZSTD_createDStream();
+        return stream->zstd != NULL;
+    case CODEC_NONE:
+    case CODEC_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+static void step_end(struct codec_stream *stream)
+{
+    switch (stream->codec) {
+    case CODEC_GZIP:
+    case CODEC_DEFLATE:
+        (void)inflateEnd(&stream->zlib);
+        break;
+    case CODEC_BZIP2:
+        (void)BZ2_bzDecompressEnd(&stream->bzip2);
+        break;
+    case CODEC_ZSTD:
+        (void)ZSTD_freeDStream(stream->zstd);
+        break;
+    case CODEC_NONE:
+    case CODEC_UNKNOWN:
+        break;
+    }
+}
+
+/* What a step did besides moving the two positions. */
+enum step_result {
+    STEP_MORE,
+    STEP_STREAM_END,
+    STEP_BROKEN,
+};
+
+static enum step_result step_zlib(struct codec_stream *stream, struct bytes_out *out)
+{
+    z_stream *zlib = &stream->zlib;
+    zlib->next_in = stream->in + stream->in_start;
+    zlib->avail_in = (uInt)(stream->in_end - stream->in_start);
+    zlib->next_out = out->data;
+    zlib->avail_out = (uInt)(out->size_bytes > IN_BYTES * 64 ? IN_BYTES * 64 : out->size_bytes);
+    uInt room = zlib->avail_out;
+    int result = inflate(zlib, Z_NO_FLUSH);
+    stream->in_start = stream->in_end - zlib->avail_in;
+    size_t made = room - zlib->avail_out;
+    out->data += made;
+    out->size_bytes -= made;
+    if (result == Z_STREAM_END) {
+        (void)inflateReset(zlib);
+        return STEP_STREAM_END;
+    }
+    return result == Z_OK || result == Z_BUF_ERROR ? STEP_MORE : STEP_BROKEN;
+}
+
+static enum step_result step_bzip2(struct codec_stream *stream, struct bytes_out *out)
+{
+    bz_stream *bzip2 = &stream->bzip2;
+    bzip2->next_in = (char *)stream->in + stream->in_start;
+    bzip2->avail_in = (unsigned)(stream->in_end - stream->in_start);
+    bzip2->next_out = (char *)out->data;
+    bzip2->avail_out =
+        (unsigned)(out->size_bytes > IN_BYTES * 64 ? IN_BYTES * 64 : out->size_bytes);
+    unsigned room = bzip2->avail_out;
+    int result = BZ2_bzDecompress(bzip2);
+    stream->in_start = stream->in_end - bzip2->avail_in;
+    size_t made = room - bzip2->avail_out;
+    out->data += made;
+    out->size_bytes -= made;
+    if (result != BZ_STREAM_END)
+        return result == BZ_OK ? STEP_MORE : STEP_BROKEN;
+    (void)BZ2_bzDecompressEnd(bzip2);
+    *bzip2 = (bz_stream){0};
+    return BZ2_bzDecompressInit(bzip2, 0, 0) == BZ_OK ? STEP_STREAM_END : STEP_BROKEN;
+}
+
+static enum step_result step_zstd(struct codec_stream *stream, struct bytes_out *out)
+{
+    ZSTD_inBuffer in = {stream->in + stream->in_start, stream->in_end - stream->in_start, 0};
+    ZSTD_outBuffer to = {out->data, out->size_bytes, 0};
+    size_t result = ZSTD_decompressStream(stream->zstd, &to, &in);
+    stream->in_start += in.pos;
+    out->data += to.pos;
+    out->size_bytes -= to.pos;
+    if (ZSTD_isError(result))
+        return STEP_BROKEN;
+    return result == 0 ? STEP_STREAM_END : STEP_MORE;
+}
+
+static enum step_result step(struct codec_stream *stream, struct bytes_out *out)
+{
+    switch (stream->codec) {
+    case CODEC_GZIP:
+    case CODEC_DEFLATE:
+        return step_zlib(stream, out);
+    case CODEC_BZIP2:
+        return step_bzip2(stream, out);
+    case CODEC_ZSTD:
+        return step_zstd(stream, out);
+    case CODEC_NONE:
+    case CODEC_UNKNOWN:
+        break;
+    }
+    return STEP_BROKEN;
+}
+
+static enum status refill(struct codec_stream *stream, struct error *err)
+{
+    if (stream->in_start < stream->in_end || stream->inner_done)
+        return OK;
+    size_t got = 0;
+    TRY(stream->inner->read(stream->inner, stream->in, IN_BYTES, &got, err));
+    stream->in_start = 0;
+    stream->in_end = got;
+    stream->inner_done = got == 0;
+    return OK;
+}
+
+static enum status codec_stream_read(struct byte_stream *self, uint8_t *out, size_t size_bytes,
+                                     size_t *read_bytes, struct error *err)
+{
+    struct codec_stream *stream = (struct codec_stream *)self;
+    struct bytes_out to = {out, size_bytes};
+    *read_bytes = 0;
+    while (to.size_bytes == size_bytes && size_bytes > 0) {
+        TRY(refill(stream, err));
+        bool starved = stream->in_start == stream->in_end;
+        if (starved && stream->between)
+            return OK;
+        size_t before = stream->in_start;
+        enum step_result result = step(stream, &to);
+        if (result == STEP_BROKEN)
+            return broken(stream, err);
+        if (result == STEP_STREAM_END)
+            stream->between = true;
+        else if (stream->in_start > before)
+            stream->between = false;
+        if (starved && result == STEP_MORE && to.size_bytes == size_bytes)
+            return broken(stream, err);
+    }
+    *read_bytes = size_bytes - to.size_bytes;
+    return OK;
+}
+
+static void codec_stream_close(struct byte_stream *self)
+{
+    struct codec_stream *stream = (struct codec_stream *)self;
+    step_end(stream);
+    stream->inner->close(stream->inner);
+    free(stream->in);
+    free(stream->path);
+    free(stream);
+}
+
+enum status codec_stream_open(enum codec codec, struct byte_stream *take, const char *path,
+                              struct byte_stream **out, struct error *err)
+{
+    struct codec_stream *stream = calloc(1, sizeof *stream);
+    CHECK(stream != NULL);
+    *stream = (struct codec_stream){
+        .base = {codec_stream_read, codec_stream_close},
+        .codec = codec,
+        .inner = take,
+        .path = strdup(path),
+        .in = malloc(IN_BYTES),
+        .between = true,
+    };
+    CHECK(stream->path != NULL && stream->in != NULL);
+    if (codec == CODEC_UNKNOWN || !step_begin(stream)) {
+        const char *name = strrchr(path, '.');
+        enum status status = error_raise(
+            err, STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION, "codecName",
+            name == NULL ? "?" : name + 1, "availableCodecs", "bzip2, deflate, gzip, zstd", NULL);
+        stream->codec = CODEC_NONE;
+        codec_stream_close(&stream->base);
+        return status;
+    }
+    *out = &stream->base;
+    return OK;
+}
+
+/* Writing. */
+
+struct encoder {
+    enum codec codec;
+    z_stream zlib;
+    bz_stream bzip2;
+    ZSTD_CStream *zstd;
+};
+
+struct encoder *encoder_new(enum codec codec)
+{
+    struct encoder *encoder = calloc(1, sizeof *encoder);
+    CHECK(encoder != NULL);
+    encoder->codec = codec;
+    bool ok = true;
+    if (codec == CODEC_GZIP || codec == CODEC_DEFLATE) {
+        ok = deflateInit2(&encoder->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+                          codec == CODEC_GZIP ? 16 + 15 : 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    } else if (codec == CODEC_BZIP2) {
+        ok = BZ2_bzCompressInit(&encoder->bzip2, 9, 0, 0) == BZ_OK;
+    } else if (codec == CODEC_ZSTD) {
+        encoder->zstd = ZSTD_createCStream();
+        ok = encoder->zstd != NULL && !ZSTD_isError(ZSTD_initCStream(encoder->zstd, 3));
+    }
+    CHECK(ok); /* they fail only for want of memory */
+    return encoder;
+}
+
+void encoder_free(struct encoder *encoder)
+{
+    if (encoder == NULL)
+        return;
+    if (encoder->codec == CODEC_GZIP || encoder->codec == CODEC_DEFLATE)
+        (void)deflateEnd(&encoder->zlib);
+    if (encoder->codec == CODEC_BZIP2)
+        (void)BZ2_bzCompressEnd(&encoder->bzip2);
+    if (encoder->codec == CODEC_ZSTD)
+        (void)ZSTD_freeCStream(encoder->zstd);
+    free(encoder);
+}
+
+static bool write_zlib(struct encoder *encoder, struct bytes *plain, bool last, struct buffer *out)
+{
+    z_stream *zlib = &encoder->zlib;
+    zlib->next_in = (Bytef *)(uintptr_t)plain->data;
+    zlib->avail_in = (uInt)plain->size_bytes;
+    zlib->next_out = buffer_reserve(out, OUT_STEP_BYTES);
+    zlib->avail_out = (uInt)OUT_STEP_BYTES;
+    int result = deflate(zlib, last ? Z_FINISH : Z_NO_FLUSH);
+    CHECK(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
+    *plain = bytes_of(zlib->next_in, zlib->avail_in);
+    out->size_bytes += OUT_STEP_BYTES - zlib->avail_out;
+    return last ? result == Z_STREAM_END : plain->size_bytes == 0;
+}
+
+static bool write_bzip2(struct encoder *encoder, struct bytes *plain, bool last, struct buffer *out)
+{
+    bz_stream *bzip2 = &encoder->bzip2;
+    bzip2->next_in = (char *)(uintptr_t)plain->data;
+    bzip2->avail_in = (unsigned)plain->size_bytes;
+    bzip2->next_out = (char *)buffer_reserve(out, OUT_STEP_BYTES);
+    bzip2->avail_out = (unsigned)OUT_STEP_BYTES;
+    if (!last && plain->size_bytes == 0)
+        return true;
+    int result = BZ2_bzCompress(bzip2, last ? BZ_FINISH : BZ_RUN);
+    CHECK(result >= 0);
+    *plain = bytes_of(bzip2->next_in, bzip2->avail_in);
+    out->size_bytes += OUT_STEP_BYTES - bzip2->avail_out;
+    return last ? result == BZ_STREAM_END : plain->size_bytes == 0;
+}
+
+static bool write_zstd(struct encoder *encoder, struct bytes *plain, bool last, struct buffer *out)
+{
+    ZSTD_inBuffer in = {plain->data, plain->size_bytes, 0};
+    ZSTD_outBuffer to = {buffer_reserve(out, OUT_STEP_BYTES), OUT_STEP_BYTES, 0};
+    size_t left =
+        ZSTD_compressStream2(encoder->zstd, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+    CHECK(!ZSTD_isError(left));
+    *plain = bytes_of(plain->data + in.pos, plain->size_bytes - in.pos);
+    out->size_bytes += to.pos;
+    return last ? left == 0 : plain->size_bytes == 0;
+}
+
+enum status encoder_write(struct encoder *encoder, struct bytes plain, bool last,
+                          struct buffer *out, struct error *err)
+{
+    (void)err;
+    bool done = false;
+    while (!done) {
+        struct bytes part = plain;
+        bool part_last = last;
+        if (part.size_bytes > ((size_t)1 << 30)) {
+            part.size_bytes = (size_t)1 << 30;
+            part_last = false;
+        }
+        size_t before = part.size_bytes;
+        switch (encoder->codec) {
+        case CODEC_GZIP:
+        case CODEC_DEFLATE:
+            done = write_zlib(encoder, &part, part_last, out);
+            break;
+        case CODEC_BZIP2:
+            done = write_bzip2(encoder, &part, part_last, out);
+            break;
+        case CODEC_ZSTD:
+            done = write_zstd(encoder, &part, part_last, out);
+            break;
+        case CODEC_NONE:
+        case CODEC_UNKNOWN:
+            buffer_add_bytes(out, part);
+            part.size_bytes = 0;
+            done = true;
+            break;
+        }
+        size_t used = before - part.size_bytes;
+        plain = bytes_of(plain.data + used, plain.size_bytes - used);
+        done = done && plain.size_bytes == 0;
+    }
+    return OK;
+}

@@ -1,0 +1,59 @@
+/*
+ * Cuts a stream into records of one line.
+ *
+ * Bytes are read in large pieces into one buffer that is reused; a line is a view into it.  The
+ * byte behind a line (its separator or padding) is overwritten with NUL, and LINE_PADDING bytes
+ * behind the buffer may be read, so that scanners need no bound checks: a NUL ends every token.
+ *
+ * A split reads the lines that begin in (start, end], the first split also one at 0: the next
+ * split skips up to its first separator, so every line is read once however the file is cut.
+ */
+#ifndef SERVER_FORMAT_LINE_READER_H
+#define SERVER_FORMAT_LINE_READER_H
+
+#include "format/format.h"
+
+#define LINE_PADDING     64
+#define LINE_CHUNK_BYTES ((size_t)512 * 1024)
+
+struct line_reader {
+    struct byte_stream *stream;
+    uint8_t *data;
+    size_t capacity;
+    size_t start, end; /* what is read and not yet cut */
+    size_t scanned;    /* no separator before this place */
+    uint64_t offset;   /* of data[start] in the file */
+    uint64_t last;     /* lines that begin behind this offset are the next split's */
+    uint64_t file_end; /* bytes from here on are not looked at */
+    size_t record_bytes_max;
+    uint8_t separator[8];
+    size_t separator_size; /* 0: \n, \r and \r\n */
+    bool skip_first;       /* the first line is the previous split's */
+    bool skip_lf;          /* the line before ended with \r, which may be half of \r\n */
+    bool stream_done;
+    const char *path; /* borrowed: the split's */
+};
+
+/* `take` is positioned at split->start and is closed by line_reader_fini(). */
+void line_reader_init(struct line_reader *reader, struct byte_stream *take,
+                      const struct format_split *split, struct bytes separator,
+                      size_t record_bytes_max);
+void line_reader_fini(struct line_reader *reader);
+
+/*
+ * The next line if it is wholly in the buffer.  False: call line_reader_fill(), which makes all
+ * lines so far invalid, unless line_reader_done().
+ */
+bool line_reader_next(struct line_reader *reader, struct bytes *line);
+
+/* True once the last line of the split has been given out. */
+bool line_reader_done(const struct line_reader *reader);
+
+/* Reads on.  Errors: those of the stream, LIMIT_EXCEEDED for a line that is too long. */
+MUST_USE enum status line_reader_fill(struct line_reader *reader, struct error *err);
+
+/* Reads all that is left as one record (NUL behind it).  Errors: as line_reader_fill(). */
+MUST_USE enum status line_reader_whole(struct line_reader *reader, struct bytes *out,
+                                       struct error *err);
+
+#endif

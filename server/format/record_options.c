@@ -1,0 +1,405 @@
+/* Options of readers and writers: see record_options.h. */
+#include "format/record_options.h"
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "columnar/decimal.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+const char *format_conf(const struct format_config *config, const char *name)
+{
+    for (size_t i = config->conf_count; i-- > 0;) {
+        if (strcmp(config->conf[i].name, name) == 0)
+            return config->conf[i].value;
+    }
+    return NULL;
+}
+
+static const char *option_or(const struct options *options, const char *name, const char *other)
+{
+    const char *value = options_get(options, name);
+    return value == NULL && other != NULL ? options_get(options, other) : value;
+}
+
+enum status unsupported_type(const char *format, const struct type_field *field, struct error *err)
+{
+    struct buffer sql = {0};
+    struct buffer name = {0};
+    buffer_add_byte(&sql, '"');
+    type_print_sql(&sql, field->type);
+    buffer_add_byte(&sql, '"');
+    buffer_printf(&name, "`%s`", field->name);
+    enum status status =
+        error_raise(err, STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE, "format", format,
+                    "columnName", buffer_text(&name), "columnType", buffer_text(&sql), NULL);
+    buffer_fini(&sql);
+    buffer_fini(&name);
+    return status;
+}
+
+enum status failed_read_file(const char *path, struct error *err)
+{
+    struct error inner = *err;
+    (void)error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", path, NULL);
+    if (inner.status == OK)
+        return err->status;
+    err->causes[0] = inner.status;
+    err->causes[1] = inner.causes[0];
+    err->causes[2] = inner.causes[1];
+    size_t used = strlen(err->text);
+    (void)snprintf(err->text + used, sizeof err->text - used, ": %.900s", inner.text);
+    return err->status;
+}
+
+#define RECORD_SHOWN_BYTES 400
+
+enum status malformed_record(struct bytes record, const char *path, struct error *err)
+{
+    struct error inner = *err;
+    char shown[RECORD_SHOWN_BYTES + 4];
+    size_t size = record.size_bytes < RECORD_SHOWN_BYTES ? record.size_bytes : RECORD_SHOWN_BYTES;
+    if (size > 0)
+        memcpy(shown, record.data, size);
+    memcpy(shown + size, "...", 4);
+    if (size == record.size_bytes)
+        shown[size] = '\0';
+    (void)error_raise(err, STATUS_MALFORMED_RECORD_IN_PARSING__WITHOUT_SUGGESTION, "badRecord",
+                      shown, "failFastMode", "FAILFAST", NULL);
+    if (inner.status != OK) {
+        err->causes[0] = inner.status;
+        err->causes[1] = inner.causes[0];
+        size_t used = strlen(err->text);
+        (void)snprintf(err->text + used, sizeof err->text - used, ": %.300s", inner.text);
+    }
+    return failed_read_file(path, err);
+}
+
+enum status option_char(const struct options *options, const char *name, uint32_t fallback,
+                        uint32_t *out, struct error *err)
+{
+    const char *value = options_get(options, name);
+    *out = fallback;
+    if (value == NULL)
+        return OK;
+    struct bytes text = bytes_of_text(value);
+    if (text.size_bytes == 0) {
+        *out = 0;
+        return OK;
+    }
+    size_t size = 0;
+    *out = utf8_decode(text, &size);
+    if (size == text.size_bytes)
+        return OK;
+    return error_raise(err, STATUS_OPTION_VALUE_EXCEEDS_ONE_CHARACTER, "paramName", name,
+                       "actualValue", value, NULL);
+}
+
+static enum status parse_zone(const struct format_config *config, const struct zone **out,
+                              struct error *err)
+{
+    const char *id = options_get(config->options, "timeZone");
+    if (id == NULL)
+        id = config->time_zone;
+    if (id == NULL) {
+        *out = timezone_utc();
+        return OK;
+    }
+    return timezone_find(bytes_of_text(id), out, err);
+}
+
+static enum status parse_pattern(struct arena *query, const struct format_config *config,
+                                 const char *name, enum datetime_pattern_use use,
+                                 const struct datetime_pattern **out, struct error *err)
+{
+    const char *value = options_get(config->options, name);
+    *out = NULL;
+    if (value == NULL)
+        return OK;
+    return datetime_pattern_compile(query, bytes_of_text(value), use, out, err);
+}
+
+static enum status parse_charset(const struct format_config *config, const char *function,
+                                 enum charset *out, bool *given, struct error *err)
+{
+    const char *name = option_or(config->options, "encoding", "charset");
+    *given = name != NULL;
+    *out = CHARSET_UTF8;
+    if (name == NULL || charset_find(name, out))
+        return OK;
+    return error_raise(err, STATUS_INVALID_PARAMETER_VALUE__CHARSET, "parameter", "`charset`",
+                       "functionName", function, "charsets",
+                       "iso-8859-1, us-ascii, utf-16, utf-16be, utf-16le, utf-32, utf-8", "charset",
+                       name, NULL);
+}
+
+static enum status invalid_option(const char *name, const char *value, const char *expected,
+                                  struct error *err)
+{
+    return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value", value, "expected",
+                       expected, NULL);
+}
+
+#define SEPARATOR_BYTES_MAX 8
+
+static enum status parse_separator(struct arena *query, const struct format_config *config,
+                                   enum charset charset, struct bytes *out, struct error *err)
+{
+    const char *value = options_get(config->options, "lineSep");
+    *out = bytes_of(NULL, 0);
+    if (value == NULL)
+        return OK;
+    if (value[0] == '\0')
+        return invalid_option("lineSep", value, "a text that is not empty", err);
+    struct buffer bytes = {0};
+    if (charset == CHARSET_UTF16) /* as Java encodes a text on its own: with its mark */
+        buffer_add_bytes(&bytes, charset_mark(charset));
+    charset_encode(charset, bytes_of_text(value), &bytes);
+    enum status status = OK;
+    if (bytes.size_bytes > SEPARATOR_BYTES_MAX)
+        status = invalid_option("lineSep", value, "at most 8 bytes", err);
+    else
+        *out = arena_copy(query, buffer_bytes(&bytes));
+    buffer_fini(&bytes);
+    return status;
+}
+
+static enum status check_names(const struct format_config *config, struct error *err)
+{
+    const char *conf = format_conf(config, "spark.sql.caseSensitive");
+    bool exact = conf != NULL && strcasecmp(conf, "true") == 0;
+    const struct type *schema = config->schema;
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            const char *a = schema->fields[i].name;
+            const char *b = schema->fields[j].name;
+            if ((exact ? strcmp(a, b) : strcasecmp(a, b)) != 0)
+                continue;
+            char quoted[256];
+            (void)snprintf(quoted, sizeof quoted, "`%s`", a);
+            return error_raise(err, STATUS_COLUMN_ALREADY_EXISTS, "columnName", quoted, NULL);
+        }
+    }
+    return OK;
+}
+
+static enum status find_corrupt(const struct format_config *config, struct record_options *out,
+                                struct error *err)
+{
+    const char *name = options_get(config->options, "columnNameOfCorruptRecord");
+    if (name == NULL)
+        name = format_conf(config, "spark.sql.columnNameOfCorruptRecord");
+    out->corrupt_name = name == NULL ? "_corrupt_record" : name;
+    out->corrupt_field = COLUMN_NONE;
+    const struct type *schema = config->schema;
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        const struct type_field *field = &schema->fields[i];
+        if (strcmp(field->name, out->corrupt_name) != 0)
+            continue;
+        if (field->type->id == TYPE_STRING) {
+            out->corrupt_field = i;
+            continue;
+        }
+        struct buffer sql = {0};
+        buffer_add_byte(&sql, '"');
+        type_print_sql(&sql, field->type);
+        buffer_add_byte(&sql, '"');
+        char quoted[256];
+        (void)snprintf(quoted, sizeof quoted, "`%s`", field->name);
+        enum status status = error_raise(err, STATUS_INVALID_CORRUPT_RECORD_TYPE, "columnName",
+                                         quoted, "actualType", buffer_text(&sql), NULL);
+        buffer_fini(&sql);
+        return status;
+    }
+    return OK;
+}
+
+static enum status check_columns(const struct record_options *options, struct error *err)
+{
+    bool only = options->corrupt_field != COLUMN_NONE && options->column_count == 1 &&
+                options->columns[0] == options->corrupt_field;
+    if (only)
+        return error_raise(err, STATUS_UNSUPPORTED_FEATURE__QUERY_ONLY_CORRUPT_RECORD_COLUMN, NULL);
+    return OK;
+}
+
+static enum record_mode find_mode(const char *name)
+{
+    if (name != NULL && strcasecmp(name, "DROPMALFORMED") == 0)
+        return RECORD_DROPMALFORMED;
+    if (name != NULL && strcasecmp(name, "FAILFAST") == 0)
+        return RECORD_FAILFAST;
+    return RECORD_PERMISSIVE;
+}
+
+static const struct type *pick(struct arena *query, const struct format_config *config)
+{
+    struct type_field *fields =
+        arena_new_object(query, (config->column_count + 1) * sizeof *fields);
+    for (uint32_t i = 0; i < config->column_count; i++) {
+        CHECK(config->columns[i] < config->schema->field_count);
+        fields[i] = config->schema->fields[config->columns[i]];
+        fields[i].nullable = true; /* a reader cannot promise more */
+    }
+    return type_struct(query, fields, config->column_count);
+}
+
+static enum status parse_times(struct arena *query, const struct format_config *config,
+                               struct record_options *out, struct error *err)
+{
+    TRY(parse_zone(config, &out->time.zone, err));
+    out->time.now_us = clock_now_us(clock_real());
+    enum datetime_pattern_use use = DATETIME_PATTERN_PARSE;
+    TRY(parse_pattern(query, config, "dateFormat", use, &out->date_pattern, err));
+    TRY(parse_pattern(query, config, "timestampFormat", use, &out->timestamp_pattern, err));
+    TRY(parse_pattern(query, config, "timestampNTZFormat", use, &out->ntz_pattern, err));
+    bool fallback = false;
+    TRY(options_bool(config->options, "enableDateTimeParsingFallback", false, &fallback, err));
+    out->date_fallback = fallback || out->date_pattern == NULL;
+    out->timestamp_fallback = fallback || out->timestamp_pattern == NULL;
+    return OK;
+}
+
+enum status record_options_parse(struct arena *query, const struct format_config *config,
+                                 const char *format, struct record_options *out, struct error *err)
+{
+    CHECK(config->schema != NULL && config->schema->id == TYPE_STRUCT);
+    char function[64];
+    (void)snprintf(function, sizeof function, "`%sOptions%s`", format,
+                   strcmp(format, "JSON") == 0 ? "InRead" : "");
+    *out = (struct record_options){
+        .format = format,
+        .mode = find_mode(options_get(config->options, "mode")),
+        .record_bytes_max = config->record_bytes_max,
+        .schema = config->schema,
+        .delivered = pick(query, config),
+        .columns = config->columns,
+        .column_count = config->column_count,
+    };
+    TRY(check_names(config, err));
+    TRY(find_corrupt(config, out, err));
+    TRY(check_columns(out, err));
+    TRY(options_bool(config->options, "multiLine", false, &out->multi_line, err));
+    TRY(parse_charset(config, function, &out->charset, &out->charset_given, err));
+    TRY(parse_separator(query, config, out->charset, &out->separator, err));
+    return parse_times(query, config, out, err);
+}
+
+static enum status parse_codec(const struct format_config *config, struct write_options *out,
+                               struct error *err)
+{
+    const char *name = option_or(config->options, "compression", "codec");
+    out->codec = CODEC_NONE;
+    return name == NULL ? OK : codec_find(name, &out->codec, err);
+}
+
+enum status write_options_parse(struct arena *query, const struct format_config *config,
+                                const char *format, const char *suffix, struct write_options *out,
+                                struct error *err)
+{
+    CHECK(config->schema != NULL && config->schema->id == TYPE_STRUCT);
+    char function[64];
+    (void)snprintf(function, sizeof function, "`%sOptions`", format);
+    bool given = false;
+    *out = (struct write_options){.format = format, .schema = config->schema};
+    TRY(parse_charset(config, function, &out->charset, &given, err));
+    TRY(parse_separator(query, config, CHARSET_UTF8, &out->separator, err));
+    if (out->separator.size_bytes == 0)
+        out->separator = bytes_of_text("\n");
+    TRY(parse_codec(config, out, err));
+    TRY(parse_zone(config, &out->zone, err));
+    enum datetime_pattern_use use = DATETIME_PATTERN_FORMAT;
+    TRY(parse_pattern(query, config, "dateFormat", use, &out->date_pattern, err));
+    TRY(parse_pattern(query, config, "timestampFormat", use, &out->timestamp_pattern, err));
+    TRY(parse_pattern(query, config, "timestampNTZFormat", use, &out->ntz_pattern, err));
+    out->extension = arena_sprintf(query, "%s%s", suffix, codec_extension(out->codec));
+    return OK;
+}
+
+/* "2000-01-01T00:00GMT+01:00", as old releases wrote: the letters GMT go. */
+static struct bytes drop_gmt(struct bytes text, char *room, size_t room_bytes)
+{
+    if (text.data == NULL || text.size_bytes < 3 || text.size_bytes > room_bytes)
+        return text;
+    const uint8_t *gmt = memmem(text.data, text.size_bytes, "GMT", 3);
+    if (gmt == NULL)
+        return text;
+    size_t before = (size_t)(gmt - text.data);
+    memcpy(room, text.data, before);
+    memcpy(room + before, gmt + 3, text.size_bytes - before - 3);
+    return bytes_of(room, text.size_bytes - 3);
+}
+
+enum text_result record_parse_timestamp(const struct record_options *options, struct bytes text,
+                                        int64_t *out_us)
+{
+    if (options->timestamp_pattern != NULL) {
+        enum text_result result =
+            datetime_pattern_parse(options->timestamp_pattern, text, options->time.zone, out_us);
+        if (result == TEXT_OK || !options->timestamp_fallback)
+            return result;
+    }
+    enum text_result result = timestamp_text_parse(text, &options->time, out_us);
+    if (result == TEXT_OK)
+        return result;
+    char room[64];
+    struct bytes clean = drop_gmt(text, room, sizeof room);
+    if (clean.data == text.data)
+        return result;
+    return timestamp_text_parse(clean, &options->time, out_us);
+}
+
+enum text_result record_parse_ntz(const struct record_options *options, struct bytes text,
+                                  int64_t *out_us)
+{
+    if (options->ntz_pattern != NULL)
+        return datetime_pattern_parse_ntz(options->ntz_pattern, text, false, out_us);
+    return timestamp_text_parse_ntz(text, false, out_us);
+}
+
+enum text_result record_parse_date(const struct record_options *options, struct bytes text,
+                                   int32_t *out_days)
+{
+    if (options->date_pattern != NULL) {
+        enum text_result result =
+            datetime_pattern_parse_date(options->date_pattern, text, out_days);
+        if (result == TEXT_OK || !options->date_fallback)
+            return result;
+    }
+    return timestamp_text_parse_date(text, out_days);
+}
+
+#define DECIMAL_TEXT_ROOM 512
+
+enum text_result record_parse_decimal(struct bytes text, bool comma_is_point,
+                                      const struct type *type, int128 *out)
+{
+    uint8_t room[DECIMAL_TEXT_ROOM];
+    size_t used = 0;
+    uint8_t grouping = comma_is_point ? '.' : ',';
+    if (text.size_bytes > sizeof room)
+        return TEXT_INVALID;
+    while (text.size_bytes > 0) {
+        uint8_t byte = text.data[0];
+        size_t size = 1;
+        if (byte <= ' ')
+            return TEXT_INVALID;
+        if (byte >= 0x80) {
+            size = utf8_sequence_size(text);
+            if (size == 0)
+                return TEXT_INVALID;
+        }
+        if (comma_is_point && (byte == 'e' || byte == 'E'))
+            return TEXT_INVALID;
+        if (byte != grouping) {
+            memcpy(room + used, text.data, size);
+            if (comma_is_point && byte == ',')
+                room[used] = '.';
+            used += size;
+        }
+        text = bytes_of(text.data + size, text.size_bytes - size);
+    }
+    return decimal_cast(bytes_of(room, used), type->precision, type->scale, out);
+}
