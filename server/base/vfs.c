@@ -99,6 +99,14 @@ enum status vfs_list(struct vfs *vfs, const char *dir, struct arena *arena, stru
     return vfs->ops->list(vfs, dir, arena, out, count, err);
 }
 
+enum status vfs_scan(struct vfs *vfs, const char *dir, struct vfs_visitor *visitor,
+                     struct error *err)
+{
+    check_path(vfs, dir);
+    CHECK(visitor != NULL && visitor->visit != NULL);
+    return vfs->ops->scan(vfs, dir, visitor, err);
+}
+
 enum status vfs_rename(struct vfs *vfs, const char *from, const char *to, struct error *err)
 {
     check_path(vfs, from);

@@ -55,6 +55,12 @@ struct vfs_entry {
     struct vfs_stat stat;
 };
 
+/* Who is told the entries of a directory; `name` is valid during the call. */
+struct vfs_visitor {
+    enum status (*visit)(struct vfs_visitor *self, const char *name, enum vfs_kind kind,
+                         struct error *err);
+};
+
 struct vfs_ops {
     const char *name;
 
@@ -100,6 +106,11 @@ struct vfs_ops {
     enum status (*list)(struct vfs *self, const char *dir, struct arena *arena,
                         struct vfs_entry **out, size_t *count, struct error *err);
 
+    /* Calls the visitor for every entry of a directory, in no order, without looking at sizes and
+     * times: for directories of any size.  An error of the visitor ends it. */
+    enum status (*scan)(struct vfs *self, const char *dir, struct vfs_visitor *visitor,
+                        struct error *err);
+
     /* Renames; replaces the target.  Durable after sync_dir of both parents. */
     enum status (*rename)(struct vfs *self, const char *from, const char *to, struct error *err);
     /* A second name for a file; an existing target that is the same file is fine. */
@@ -139,6 +150,8 @@ MUST_USE enum status vfs_stat(struct vfs *vfs, const char *path, struct vfs_stat
                               struct error *err);
 MUST_USE enum status vfs_list(struct vfs *vfs, const char *dir, struct arena *arena,
                               struct vfs_entry **out, size_t *count, struct error *err);
+MUST_USE enum status vfs_scan(struct vfs *vfs, const char *dir, struct vfs_visitor *visitor,
+                              struct error *err);
 MUST_USE enum status vfs_rename(struct vfs *vfs, const char *from, const char *to,
                                 struct error *err);
 MUST_USE enum status vfs_link(struct vfs *vfs, const char *from, const char *to, struct error *err);

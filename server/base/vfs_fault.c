@@ -167,6 +167,13 @@ static enum status fault_list(struct vfs *self, const char *dir, struct arena *a
     return vfs_list(fault_of(self)->inner, dir, arena, out, count, err);
 }
 
+static enum status fault_scan(struct vfs *self, const char *dir, struct vfs_visitor *visitor,
+                              struct error *err)
+{
+    FAIL_IF_DUE(self, VFS_CALL_LIST, dir, err);
+    return vfs_scan(fault_of(self)->inner, dir, visitor, err);
+}
+
 static enum status fault_rename(struct vfs *self, const char *from, const char *to,
                                 struct error *err)
 {
@@ -229,6 +236,7 @@ static const struct vfs_ops fault_ops = {
     .read_at = fault_read_at,
     .stat = fault_stat,
     .list = fault_list,
+    .scan = fault_scan,
     .rename = fault_rename,
     .link = fault_link,
     .remove = fault_remove,

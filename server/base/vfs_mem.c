@@ -439,6 +439,19 @@ static enum status mem_list(struct vfs *self, const char *dir, struct arena *are
     return unlock_with(mem, reason, dir, err);
 }
 
+static enum status mem_scan(struct vfs *self, const char *dir, struct vfs_visitor *visitor,
+                            struct error *err)
+{
+    struct arena *arena = arena_new("request", 0);
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    enum status status = mem_list(self, dir, arena, &entries, &count, err);
+    for (size_t i = 0; status == OK && i < count; i++)
+        status = visitor->visit(visitor, entries[i].name, entries[i].stat.kind, err);
+    arena_free(arena);
+    return status;
+}
+
 static enum status mem_rename(struct vfs *self, const char *from, const char *to, struct error *err)
 {
     struct mem *mem = mem_of(self);
@@ -596,6 +609,7 @@ static const struct vfs_ops mem_ops = {
     .read_at = mem_read_at,
     .stat = mem_stat,
     .list = mem_list,
+    .scan = mem_scan,
     .rename = mem_rename,
     .link = mem_link,
     .remove = mem_remove,

@@ -483,6 +483,44 @@ out:
     return status;
 }
 
+/* False: the entry has gone, or is a link to nothing. */
+static bool entry_kind(DIR *stream, const struct dirent *entry, enum vfs_kind *out)
+{
+    if (entry->d_type == DT_REG || entry->d_type == DT_DIR) {
+        *out = entry->d_type == DT_DIR ? VFS_DIR : VFS_FILE;
+        return true;
+    }
+    struct stat stat;
+    if (fstatat(dirfd(stream), entry->d_name, &stat, 0) != 0)
+        return false;
+    *out = S_ISDIR(stat.st_mode) ? VFS_DIR : VFS_FILE;
+    return true;
+}
+
+static enum status posix_scan(struct vfs *self, const char *dir, struct vfs_visitor *visitor,
+                              struct error *err)
+{
+    (void)self;
+    DIR *stream = opendir(dir);
+    if (stream == NULL)
+        return vfs_error(err, dir, errno);
+    enum status status = OK;
+    while (status == OK) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream); /* NOLINT(concurrency-mt-unsafe): own DIR */
+        if (entry == NULL) {
+            status = errno == 0 ? OK : vfs_error(err, dir, errno);
+            break;
+        }
+        enum vfs_kind kind;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            entry_kind(stream, entry, &kind))
+            status = visitor->visit(visitor, entry->d_name, kind, err);
+    }
+    closedir(stream);
+    return status;
+}
+
 static enum status posix_rename(struct vfs *self, const char *from, const char *to,
                                 struct error *err)
 {
@@ -626,6 +664,7 @@ static const struct vfs_ops posix_ops = {
     .read_at = posix_read_at,
     .stat = posix_stat,
     .list = posix_list,
+    .scan = posix_scan,
     .rename = posix_rename,
     .link = posix_link,
     .remove = posix_remove,

@@ -105,6 +105,38 @@ static void reads_and_maps(struct world *world)
     free(page);
 }
 
+struct counter {
+    struct vfs_visitor visitor;
+    size_t files;
+    size_t dirs;
+};
+
+static enum status count_entry(struct vfs_visitor *visitor, const char *name, enum vfs_kind kind,
+                               struct error *err)
+{
+    struct counter *counter = (struct counter *)visitor;
+    counter->files += kind == VFS_FILE;
+    counter->dirs += kind == VFS_DIR;
+    return strcmp(name, "stop") == 0 ? error_set(err, STATUS_INTERNAL_ERROR, "stop") : OK;
+}
+
+static void scans_names_only(struct world *world)
+{
+    struct error err = ERROR_INIT;
+    struct counter counter = {.visitor = {.visit = count_entry}};
+    assert_int_equal(vfs_make_dirs(world->vfs, at(world, "s/x"), &err), OK);
+    assert_int_equal(vfs_put(world->vfs, at(world, "s/a"), bytes_of_text("1"), false, &err), OK);
+    assert_int_equal(vfs_scan(world->vfs, at(world, "s"), &counter.visitor, &err), OK);
+    assert_int_equal(counter.files, 1);
+    assert_int_equal(counter.dirs, 1);
+    assert_int_equal(vfs_put(world->vfs, at(world, "s/stop"), bytes_of_text("1"), false, &err), OK);
+    assert_int_equal(vfs_scan(world->vfs, at(world, "s"), &counter.visitor, &err),
+                     STATUS_INTERNAL_ERROR);
+    assert_int_equal(vfs_scan(world->vfs, at(world, "none"), &counter.visitor, &err),
+                     STATUS_FILE_NOT_FOUND);
+    assert_int_equal(vfs_remove_tree(world->vfs, at(world, "s"), &err), OK);
+}
+
 static void directories_list_in_order(struct world *world)
 {
     struct error err = ERROR_INIT;
@@ -162,6 +194,7 @@ static void try_all(struct vfs *vfs, const char *root)
     put_replaces_whole_files(&world);
     files_grow_and_are_cut(&world);
     reads_and_maps(&world);
+    scans_names_only(&world);
     directories_list_in_order(&world);
     a_lock_has_one_holder(&world);
     struct vfs_entry *entries = NULL;
