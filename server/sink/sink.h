@@ -74,6 +74,11 @@ struct sink_ops {
     enum status (*commit)(struct sink *self, int64_t batch_id, struct error *err);
     void (*abort)(struct sink *self); /* forgets what is staged; does nothing after commit */
 
+    /* Optional (memory): appends the newest committed rows, at most `rows_max`, oldest first, as
+     * one JSON object per line. */
+    enum status (*results)(struct sink *self, uint64_t rows_max, struct buffer *out,
+                           struct error *err);
+
     /* Optional: what progress shows as sink.description. */
     const char *(*description)(const struct sink *self);
     void (*close)(struct sink *self);

@@ -1,0 +1,24 @@
+/*
+ * What operators know about the batch they work on.  One per task; the batch thread fills it
+ * before the task begins, and only the task's thread uses it until the task has ended.
+ */
+#ifndef SERVER_EXEC_EXEC_CONTEXT_H
+#define SERVER_EXEC_EXEC_CONTEXT_H
+
+#include "columnar/batch.h"
+#include "expr/kernel.h"
+
+struct state_transaction;
+
+struct exec_context {
+    struct arena *batch_arena; /* reset after each input batch has gone through; = eval.arena */
+    struct eval_context eval;  /* now, zone, seed, partition */
+    int64_t batch_id;
+    int64_t late_watermark_us;     /* rows up to it are too late */
+    int64_t eviction_watermark_us; /* state up to it is complete */
+    struct batch_receiver *sink;   /* where the last operator's output goes */
+    uint64_t output_rows;          /* handed to it */
+    bool enough;                   /* nobody needs further input: a LIMIT is satisfied */
+};
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * Watermark: lets every row pass and remembers the event times it saw, from which the worker
+ * computes the watermark of the next batch.
+ */
+#include "exec/node_watermark.h"
+
+#include "base/check.h"
+
+#define WATERMARK_MAGIC 0x3a7e4301U
+
+struct watermark {
+    uint32_t magic;
+    struct event_time_stats stats;
+};
+
+static enum status watermark_open(struct exec_node *self, struct arena *query,
+                                  const struct plan_node *node, struct error *err)
+{
+    (void)err;
+    CHECK(node->kind == PLAN_WATERMARK);
+    CHECK(node->watermark.column >= 0 &&
+          (uint32_t)node->watermark.column < node->schema->field_count);
+    struct watermark *watermark = arena_new_object(query, sizeof *watermark);
+    watermark->magic = WATERMARK_MAGIC;
+    self->state = watermark;
+    return OK;
+}
+
+static enum status watermark_begin(struct exec_node *self, struct exec_context *ctx,
+                                   struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    struct watermark *watermark = self->state;
+    watermark->stats = (struct event_time_stats){0};
+    return OK;
+}
+
+static int64_t floor_ms(int64_t time_us)
+{
+    return time_us / 1000 - (time_us % 1000 < 0);
+}
+
+static void add_time(struct event_time_stats *stats, int64_t time_ms)
+{
+    if (stats->count == 0 || time_ms < stats->min_ms)
+        stats->min_ms = time_ms;
+    if (stats->count == 0 || time_ms > stats->max_ms)
+        stats->max_ms = time_ms;
+    stats->sum_ms += (double)time_ms;
+    stats->count++;
+}
+
+/* The event time is a TIMESTAMP, or a window STRUCT<start, end>, which counts with its end. */
+static const struct vector *time_of(const struct vector *column)
+{
+    return column->type->id == TYPE_STRUCT && column->child_count > 1 ? column->children[1]
+                                                                      : column;
+}
+
+static enum status watermark_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                                  const struct batch *batch, struct error *err)
+{
+    struct watermark *watermark = self->state;
+    CHECK_MAGIC(watermark, WATERMARK_MAGIC);
+    CHECK(input == 0);
+    const struct vector *column = batch->columns[self->plan->watermark.column];
+    const struct vector *time = time_of(column);
+    const int64_t *cells = VECTOR_VALUES(const int64_t, time);
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        bool is_null = vector_is_null(column, row) || vector_is_null(time, row);
+        add_time(&watermark->stats, is_null ? 0 : floor_ms(cells[vector_index(time, row)]));
+    }
+    return exec_emit(self, ctx, batch, err);
+}
+
+void event_time_stats_merge(struct event_time_stats *into, const struct event_time_stats *from)
+{
+    if (from->count == 0)
+        return;
+    if (into->count == 0 || from->min_ms < into->min_ms)
+        into->min_ms = from->min_ms;
+    if (into->count == 0 || from->max_ms > into->max_ms)
+        into->max_ms = from->max_ms;
+    into->sum_ms += from->sum_ms;
+    into->count += from->count;
+}
+
+const struct event_time_stats *node_watermark_stats(const struct exec_node *self)
+{
+    const struct watermark *watermark = self->state;
+    CHECK_MAGIC(watermark, WATERMARK_MAGIC);
+    return &watermark->stats;
+}
+
+const struct exec_node_ops node_watermark = {
+    .name = "Watermark",
+    .open = watermark_open,
+    .begin = watermark_begin,
+    .push = watermark_push,
+};
