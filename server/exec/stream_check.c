@@ -1,0 +1,47 @@
+/*
+ * See stream_check.h.
+ */
+#include "exec/stream_check.h"
+
+/* What cannot be done batch by batch without state; NULL: can be. */
+static const char *needs_state(enum plan_kind kind)
+{
+    switch (kind) {
+    case PLAN_AGGREGATE:
+        return "aggregation of a stream";
+    case PLAN_DEDUP:
+        return "dropDuplicates of a stream";
+    case PLAN_JOIN:
+        return "a join with a stream";
+    case PLAN_LIMIT:
+        return "LIMIT of a stream";
+    case PLAN_SORT:
+        return "ORDER BY of a stream";
+    case PLAN_WINDOW:
+        return "window functions over a stream";
+    case PLAN_SET_OPERATION:
+        return "EXCEPT or INTERSECT of a stream";
+    case PLAN_SESSION:
+        return "session windows of a stream";
+    case PLAN_SCAN:
+    case PLAN_VALUES:
+    case PLAN_FILTER:
+    case PLAN_PROJECT:
+    case PLAN_UNION:
+    case PLAN_EXPAND:
+    case PLAN_GENERATE:
+    case PLAN_WATERMARK:
+        return NULL;
+    }
+    return NULL;
+}
+
+enum status stream_check(const struct plan_node *root, struct error *err)
+{
+    const char *feature = root->streaming ? needs_state(root->kind) : NULL;
+    if (feature != NULL)
+        return error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
+    for (uint32_t i = 0; i < root->child_count; i++)
+        TRY(stream_check(root->children[i], err));
+    return OK;
+}

@@ -1,0 +1,62 @@
+/*
+ * See batch_plan.h.
+ */
+#include "worker/batch_plan.h"
+
+#include "base/check.h"
+#include "base/uuid.h"
+#include "worker/query_plan.h"
+
+#include <stdio.h>
+
+static int64_t since(const struct query *query, int64_t began_us)
+{
+    return clock_monotonic_us(query->config.clock) - began_us;
+}
+
+static void announce(struct query *query)
+{
+    if (query->config.observer == NULL || query->sources.count == 0)
+        return;
+    char message[300];
+    snprintf(message, sizeof message, "Getting offsets from %s",
+             source_description(&query->sources.uses[0]));
+    query_set_status(query, "FETCHING_OFFSETS", message, true);
+}
+
+enum status batch_plan_next(struct query *query, struct error *err)
+{
+    if (query->intent != NULL) {
+        CHECK(query->intent->batch_id == query->next_batch_id);
+        query->timing.planned = false;
+        query->is_data_available = true;
+        return OK;
+    }
+    struct arena *arena = query->intent_arena[query->next_batch_id & 1];
+    bool any = false;
+    announce(query);
+    arena_reset(arena);
+    int64_t began_us = clock_monotonic_us(query->config.clock);
+    struct batch_intent *intent = arena_new_object(arena, sizeof *intent);
+    intent->source_count = query->sources.count;
+    intent->sources = arena_new_object(arena, (intent->source_count + 1) * sizeof *intent->sources);
+    TRY(source_set_plan(&query->sources, query->spec->trigger == TRIGGER_ONCE, arena,
+                        intent->sources, &any, err));
+    query->timing.planned = true;
+    query->timing.latest_offset_us = since(query, began_us);
+    query->is_data_available = any;
+    if (!any)
+        return OK;
+    intent->batch_id = query->next_batch_id;
+    intent->eviction_watermark_us = watermark_global_us(&query->watermark);
+    intent->late_watermark_us =
+        query->previous == NULL ? 0 : query->previous->eviction_watermark_us;
+    intent->batch_timestamp_us = clock_now_us(query->config.clock);
+    random_bytes(&intent->random_seed, sizeof intent->random_seed);
+    intent->fingerprint = query->plan->fingerprint;
+    intent->epoch = checkpoint_epoch(query->checkpoint);
+    snprintf(intent->run_id, sizeof intent->run_id, "%s", query->run_id);
+    query_plan_pinned(arena, query->spec, &intent->settings, &intent->setting_count);
+    query->intent = intent;
+    return OK;
+}

@@ -1,0 +1,270 @@
+/*
+ * Opening and closing a query.  See query.h.
+ */
+#include "worker/query.h"
+
+#include "base/check.h"
+#include "base/path.h"
+#include "exec/stream_check.h"
+#include "spec/conf.h"
+#include "worker/fingerprint_check.h"
+#include "worker/query_plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INTENT_BYTES_MAX ((size_t)1 << 30)
+
+static void make_plan_config(const struct query *query, struct query_plan_config *out)
+{
+    *out = (struct query_plan_config){
+        .spec_json = query->config.spec_json,
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .find_source = query->config.find_source,
+    };
+}
+
+static void take_plan(struct query *query, const struct query_plan *plan)
+{
+    query->spec = plan->spec;
+    query->plan = plan->plan;
+    query->schema = plan->schema;
+    query->mode = plan->mode;
+    query->time_zone = plan->time_zone;
+    query->ansi = plan->ansi;
+    if (plan->spec->name != NULL)
+        query->name = plan->spec->name;
+}
+
+static enum status lock_checkpoint(struct query *query, struct error *err)
+{
+    const char *dir = query->spec->checkpoint_location;
+    if (dir == NULL)
+        dir = query->config.default_checkpoint_dir;
+    if (dir == NULL)
+        return error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", "", "reason",
+                           "the query names none", NULL);
+    int64_t keep = conf_int(&query->spec->conf, CONF_streaming_minBatchesToRetain);
+    int64_t progress_keep = conf_int(&query->spec->conf, CONF_streaming_numRecentProgressUpdates);
+    struct checkpoint_config config = {
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .dir = path_strip_file_scheme(dir),
+        .query_id = query->config.query_id,
+        .query_name = query->name,
+        .run_id = query->run_id,
+        .progress_keep = progress_keep < 2 ? 1 : (uint32_t)(progress_keep - 1),
+        .batches_keep = keep < 2 ? 2 : keep,
+    };
+    return checkpoint_open(&config, &query->checkpoint, err);
+}
+
+/* The first analysis comes before the lock, so that a wrong spec leaves no trace; where the
+ * checkpoint pins other settings than the spec has, there is a second one with them. */
+static enum status plan_and_lock(struct query *query, struct error *err)
+{
+    struct query_plan_config config;
+    struct query_plan plan = {0};
+    make_plan_config(query, &config);
+    TRY(query_plan_make(query->arena, &config, &plan, err));
+    take_plan(query, &plan);
+    TRY(stream_check(query->plan->root, err));
+    TRY(lock_checkpoint(query, err));
+    config.pinned = checkpoint_last_intent(query->checkpoint);
+    if (config.pinned != NULL && query_plan_differs(plan.spec, config.pinned)) {
+        TRY(query_plan_make(query->arena, &config, &plan, err));
+        take_plan(query, &plan);
+    }
+    TRY(fingerprint_check(query, err));
+    return checkpoint_start_run(query->checkpoint, query->plan->fingerprint,
+                                bytes_of_text(query->plan->fingerprint_text), err);
+}
+
+static enum status open_sink(struct query *query, struct error *err)
+{
+    const char *format = query->spec->sink.format;
+    const struct sink_ops *ops = query->config.find_sink(format);
+    if (ops == NULL)
+        return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+    struct sink_config config = {
+        .name = query->name,
+        .query_id = checkpoint_query_id(query->checkpoint),
+        .format = format,
+        .options = &query->spec->sink.options,
+        .schema = query->schema,
+        .partition_by = query->spec->sink.partition_by,
+        .partition_by_count = query->spec->sink.partition_by_count,
+        .mode = query->mode,
+        .time_zone = query->time_zone,
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .state_dir = arena_sprintf(query->arena, "%s/sink", checkpoint_dir(query->checkpoint)),
+    };
+    return ops->open(query->arena, &config, &query->sink, err);
+}
+
+static enum status refuse(const struct query *query, const struct recovery_facts *facts,
+                          struct error *err)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "%s (intent %" PRId64 ", changes %" PRId64 ", commit %" PRId64 ", sink due %" PRId64
+             ", sink %" PRId64 ")",
+             recovery_contradiction(facts), facts->last_intent, facts->last_changes,
+             facts->last_commit, facts->last_sink_due, facts->sink_last);
+    return error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path",
+                       checkpoint_dir(query->checkpoint), "facts", text, NULL);
+}
+
+static struct batch_intent *keep_intent(struct query *query, const struct batch_intent *intent)
+{
+    if (intent == NULL)
+        return NULL;
+    return batch_intent_clone(query->intent_arena[intent->batch_id & 1], intent);
+}
+
+/* Where the last run stopped, and what that leaves to do. */
+static enum status recover(struct query *query, struct error *err)
+{
+    struct recovery_facts facts;
+    checkpoint_facts(query->checkpoint, &facts);
+    TRY(query->sink->ops->last_batch(query->sink, &facts.sink_last, err));
+    enum recovery_step step = recovery_decide(&facts);
+    if (step == RECOVERY_CORRUPT)
+        return refuse(query, &facts, err);
+    const struct batch_intent *last = checkpoint_last_intent(query->checkpoint);
+    const struct batch_changes *changes = checkpoint_last_changes(query->checkpoint);
+    if (step == RECOVERY_FINISH)
+        TRY(checkpoint_append_commit(query->checkpoint, facts.last_intent, err));
+    if (step == RECOVERY_RERUN) {
+        query->intent = keep_intent(query, last);
+        query->previous = keep_intent(query, checkpoint_previous_intent(query->checkpoint));
+        query->next_batch_id = facts.last_intent;
+        watermark_restore(&query->watermark, last->eviction_watermark_us);
+    } else {
+        query->previous = keep_intent(query, last);
+        query->next_batch_id = facts.last_intent + 1;
+        if (last != NULL)
+            watermark_restore(&query->watermark, last->eviction_watermark_us);
+        if (changes != NULL)
+            watermark_restore(&query->watermark, changes->next_watermark_us);
+    }
+    log_event(query->config.log, LOG_INFO, "query_recovered",
+              (struct log_field[]){log_text("step", recovery_step_name(step)),
+                                   log_i64("nextBatchId", query->next_batch_id),
+                                   log_u64("epoch", checkpoint_epoch(query->checkpoint)),
+                                   {0}});
+    return OK;
+}
+
+static enum status open_parts(struct query *query, struct error *err)
+{
+    query_set_status(query, "STARTING", "Initializing StreamExecution", false);
+    TRY(plan_and_lock(query, err));
+    log_set_query(query->config.log, query->name, checkpoint_query_id(query->checkpoint),
+                  query->run_id);
+    query_set_status(query, "STARTING", "Initializing sources", false);
+    struct relation_context context = {
+        .spec = query->spec,
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .time_zone = query->time_zone,
+        .ansi = query->ansi,
+        .find_source = query->config.find_source,
+    };
+    TRY(source_set_open(query->arena, &context, query->plan, checkpoint_dir(query->checkpoint),
+                        &query->sources, err));
+    TRY(open_sink(query, err));
+    const char *policy = conf_text(&query->spec->conf, CONF_streaming_multipleWatermarkPolicy);
+    watermark_init(&query->watermark, query->arena, query->plan,
+                   policy != NULL && strcmp(policy, "max") == 0 ? WATERMARK_MAX : WATERMARK_MIN);
+    TRY(recover(query, err));
+    TRY(source_set_recover(&query->sources, query->previous, query->intent, err));
+    if (query->spec->trigger == TRIGGER_AVAILABLE_NOW)
+        TRY(source_set_freeze(&query->sources, err));
+    query->result.input_rows =
+        arena_new_object(query->arena, (query->sources.count + 1) * sizeof(uint64_t));
+    query->result.event_times = arena_new_object(
+        query->arena, (query->plan->watermark_count + 1) * sizeof *query->result.event_times);
+    return OK;
+}
+
+enum status query_open(const struct query_config *config, struct query **out, struct error *err)
+{
+    CHECK(config->vfs != NULL && config->clock != NULL && config->parallelism >= 1);
+    struct arena *arena = arena_new("query", 0);
+    struct query *query = arena_new_object(arena, sizeof *query);
+    query->arena = arena;
+    query->config = *config;
+    if (query->config.find_source == NULL)
+        query->config.find_source = source_find;
+    if (query->config.find_sink == NULL)
+        query->config.find_sink = sink_find;
+    if (config->run_id == NULL)
+        uuid_random_text(query->run_id);
+    else
+        snprintf(query->run_id, sizeof query->run_id, "%s", config->run_id);
+    query->parallelism = config->parallelism;
+    query->pipelines = arena_new_object(arena, config->parallelism * sizeof(struct pipeline *));
+    query->pool = task_pool_new(config->parallelism);
+    query->batch_arena = arena_new("batch", INTENT_BYTES_MAX);
+    query->intent_arena[0] = arena_new("intent", INTENT_BYTES_MAX);
+    query->intent_arena[1] = arena_new("intent", INTENT_BYTES_MAX);
+    query->last_progress_us = clock_monotonic_us(config->clock);
+    atomic_init(&query->cancelled, false);
+    enum status status = open_parts(query, err);
+    if (status != OK) {
+        query_close(query, false);
+        return status;
+    }
+    *out = query;
+    return OK;
+}
+
+void query_close(struct query *query, bool clean)
+{
+    if (query == NULL)
+        return;
+    struct error ignored = ERROR_INIT;
+    if (query->sink != NULL) {
+        query->sink->ops->abort(query->sink);
+        query->sink->ops->close(query->sink);
+    }
+    source_set_close(&query->sources);
+    if (clean && checkpoint_end_run(query->checkpoint, &ignored) != OK)
+        log_error_event(query->config.log, LOG_WARN, "checkpoint_not_closed", &ignored, NULL);
+    task_pool_free(query->pool);
+    for (uint32_t i = 0; i < query->parallelism; i++)
+        pipeline_free(query->pipelines[i]);
+    checkpoint_close(query->checkpoint);
+    buffer_fini(&query->scratch);
+    arena_free(query->batch_arena);
+    arena_free(query->intent_arena[0]);
+    arena_free(query->intent_arena[1]);
+    arena_free(query->arena);
+}
+
+void query_set_status(struct query *query, const char *phase, const char *message,
+                      bool is_trigger_active)
+{
+    struct query_observer *observer = query->config.observer;
+    if (observer == NULL || observer->status == NULL)
+        return;
+    struct query_status status = {
+        .phase = phase,
+        .message = message,
+        .is_data_available = query->is_data_available,
+        .is_trigger_active = is_trigger_active,
+    };
+    observer->status(observer, &status);
+}
+
+void query_trim(struct query *query)
+{
+    for (uint32_t i = 0; i < query->parallelism; i++)
+        if (query->pipelines[i] != NULL)
+            pipeline_trim(query->pipelines[i]);
+    arena_trim(query->batch_arena);
+}

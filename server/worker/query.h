@@ -1,0 +1,128 @@
+/*
+ * A query that runs: what its spec became, its checkpoint, sources and sink.
+ *
+ * query_open() does everything up to the first batch: parse, lock the checkpoint, analyse, plan,
+ * compare with what the checkpoint belongs to, open sources and sink, decide what the last run left
+ * to do.  The steps of its life are in worker.c, those of a batch in micro_batch.c.
+ *
+ * Threads: the batch thread; `cancelled` may be set by any.
+ */
+#ifndef SERVER_WORKER_QUERY_H
+#define SERVER_WORKER_QUERY_H
+
+#include "base/log.h"
+#include "base/task_pool.h"
+#include "checkpoint/checkpoint.h"
+#include "exec/pipeline.h"
+#include "sink/sink.h"
+#include "worker/source_set.h"
+#include "worker/watermark.h"
+
+#include <stdatomic.h>
+
+/* Spark's status of a query. */
+struct query_status {
+    const char *phase;   /* as in the API: "PROCESSING" */
+    const char *message; /* Spark's: "Processing new data" */
+    bool is_data_available;
+    bool is_trigger_active;
+};
+
+/* Who wants to know what happens.  Members may be NULL.  Threads: the batch thread. */
+struct query_observer {
+    void (*status)(struct query_observer *self, const struct query_status *status);
+    /* A batch has been committed (or, idle, the interval for saying so has passed). */
+    void (*progress)(struct query_observer *self, int64_t batch_id, bool idle, struct bytes json);
+};
+
+struct query_config {
+    struct vfs *vfs;
+    struct clock *clock;
+    struct log *log; /* NULL: none */
+    struct bytes spec_json;
+    const char *query_id;               /* NULL: that of the checkpoint, or a new one */
+    const char *run_id;                 /* NULL: a new one */
+    const char *default_checkpoint_dir; /* if the spec names none */
+    uint32_t parallelism;
+    struct query_observer *observer; /* NULL: nobody */
+    /* Other implementations of sources and sinks, for tests; NULL: the registries. */
+    const struct source_ops *(*find_source)(const char *format);
+    const struct sink_ops *(*find_sink)(const char *format);
+};
+
+/* How long the parts of a trigger took, and when it began. */
+struct trigger_timing {
+    int64_t started_wall_us;
+    int64_t started_us; /* monotonic */
+    int64_t latest_offset_us;
+    int64_t wal_commit_us;
+    int64_t get_batch_us;
+    int64_t planning_us;
+    int64_t add_batch_us;
+    int64_t commit_us;
+    bool planned; /* not a rerun: it has latestOffset and walCommit */
+};
+
+/* What a batch did. */
+struct batch_result {
+    uint64_t *input_rows; /* per source use */
+    uint64_t input_rows_all;
+    uint64_t output_rows;
+    uint64_t sink_rows; /* as the sink counts them */
+    bool sink_due;
+    struct event_time_stats *event_times; /* per watermark operator */
+};
+
+struct query {
+    struct arena *arena; /* lives as long as the query */
+    struct query_config config;
+    const struct query_spec *spec;
+    const char *name;
+    char run_id[UUID_TEXT_SIZE];
+    struct physical_plan *plan;
+    enum output_mode mode;
+    const struct type *schema; /* of the output */
+    const char *time_zone;
+    bool ansi;
+
+    struct checkpoint *checkpoint;
+    struct source_set sources;
+    struct sink *sink;
+    struct task_pool *pool;
+    struct pipeline **pipelines; /* one per thread, made by the first task that needs it */
+    uint32_t parallelism;
+    struct watermark_tracker watermark;
+    atomic_bool cancelled; /* stop at once: the batch is abandoned */
+
+    int64_t next_batch_id;
+    /* The intents of the batch at hand and the one before it, each in an arena of its own. */
+    struct arena *intent_arena[2];
+    struct batch_intent *intent;   /* planned or logged, and not yet committed; NULL: none */
+    struct batch_intent *previous; /* the newest committed one; NULL: none */
+    bool acknowledged;             /* the sources know that `previous` is committed */
+    struct arena *batch_arena;
+    struct batch_result result;
+    struct trigger_timing timing;
+    int64_t last_trigger_us;  /* when the trigger before this one began; 0: none */
+    int64_t last_progress_us; /* monotonic, for idle reports */
+    bool ran_once;            /* trigger once: its batch is done */
+    uint64_t batches;         /* committed in this run */
+    bool is_data_available;
+    struct buffer scratch;
+};
+
+/* Errors: those of parsing, analysis, planning, the checkpoint, sources and sink. */
+MUST_USE enum status query_open(const struct query_config *config, struct query **out,
+                                struct error *err);
+
+/* Ends the run in order if it is `clean`: COMMIT becomes durable, the lock is given back. */
+void query_close(struct query *query, bool clean);
+
+/* Tells the observer. */
+void query_set_status(struct query *query, const char *phase, const char *message,
+                      bool is_trigger_active);
+
+/* Gives back the memory of busy times. */
+void query_trim(struct query *query);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * See relation_reader.h.
+ */
+#include "worker/relation_reader.h"
+
+#include "base/check.h"
+
+enum status relation_open(const struct relation_context *context, struct arena *query,
+                          const struct relation_spec *relation, const char *state_dir,
+                          struct source **out, struct error *err)
+{
+    const struct source_ops *ops = context->find_source(relation->format);
+    if (ops == NULL)
+        return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", relation->format, NULL);
+    struct source_config config = {
+        .name = relation->name,
+        .format = relation->format,
+        .options = &relation->options,
+        .schema = relation->schema,
+        .time_zone = context->time_zone,
+        .ansi = context->ansi,
+        .vfs = context->vfs,
+        .clock = context->clock,
+        .state_dir = state_dir,
+        .conf = context->spec->conf.items,
+        .conf_count = context->spec->conf.count,
+    };
+    return ops->open(query, &config, out, err);
+}
+
+const struct plan_node *plan_scan_of(const struct plan_node *root, uint32_t index)
+{
+    if (root->kind == PLAN_SCAN)
+        return root->scan.relation == index ? root : NULL;
+    for (uint32_t i = 0; i < root->child_count; i++) {
+        const struct plan_node *found = plan_scan_of(root->children[i], index);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+enum status relation_bind(const struct physical_plan *plan, uint32_t index, struct source *source,
+                          struct error *err)
+{
+    CHECK(index < plan->relation_count);
+    const struct plan_node *scan = plan_scan_of(plan->root, index);
+    if (scan == NULL)
+        return source->ops->bind(source, NULL, 0, err);
+    return source->ops->bind(source, scan->scan.columns, scan->scan.column_count, err);
+}
