@@ -1,0 +1,135 @@
+/*
+ * Generate: explode() and the like.  Every input row comes out once for each row that its
+ * generator makes, beside the columns of that row; with OUTER a row that makes none comes out once
+ * with NULLs.
+ */
+#include "base/check.h"
+#include "exec/node.h"
+#include "expr/generator.h"
+
+#define GENERATE_MAGIC 0x6e4e0001U
+
+struct generate {
+    uint32_t magic;
+    const struct expr_program *program; /* the generator's arguments */
+    struct expr_state *state;
+};
+
+/* Output rows of one input batch, collected until there are enough for a batch. */
+struct generated {
+    const struct batch *input;
+    const struct vector *rows; /* STRUCT: what the generator made */
+    uint32_t input_rows[BATCH_ROWS_MAX];
+    uint32_t made_rows[BATCH_ROWS_MAX]; /* UINT32_MAX: NULLs */
+    uint32_t count;
+};
+
+static enum status generate_open(struct exec_node *self, struct arena *query,
+                                 const struct plan_node *node, struct error *err)
+{
+    CHECK(node->kind == PLAN_GENERATE);
+    struct generate *generate = arena_new_object(query, sizeof *generate);
+    generate->magic = GENERATE_MAGIC;
+    self->state = generate;
+    const struct expr *generator = node->generate.generator;
+    TRY(expr_compile(query, generator->args, generator->arg_count, &generate->program, err));
+    return expr_state_new(query, generate->program, &generate->state, err);
+}
+
+/* One column that the generator made; a NULL struct gives NULL in all of them. */
+static enum status made_column(struct exec_context *ctx, const struct generated *generated,
+                               uint32_t column, struct vector **out, struct error *err)
+{
+    const struct vector *rows = generated->rows;
+    const struct vector *cells = rows->children[column];
+    void *memory = NULL;
+    if (cells->length == 0)
+        return vector_new_null(ctx->batch_arena, cells->type, generated->count, out, err);
+    TRY(arena_alloc_raw(ctx->batch_arena, generated->count, sizeof(uint32_t), &memory, err));
+    uint32_t *from = memory;
+    bool nulls = false;
+    for (uint32_t i = 0; i < generated->count; i++) {
+        uint32_t made = generated->made_rows[i];
+        nulls = nulls || made == UINT32_MAX || vector_is_null(rows, made);
+        from[i] = made == UINT32_MAX ? 0 : made;
+    }
+    TRY(vector_gather(ctx->batch_arena, cells, from, generated->count, out, err));
+    if (!nulls || cells->type->id == TYPE_VOID)
+        return OK;
+    TRY(vector_make_nullable(ctx->batch_arena, *out, err));
+    for (uint32_t i = 0; i < generated->count; i++) {
+        uint32_t made = generated->made_rows[i];
+        if (made == UINT32_MAX || vector_is_null(rows, made))
+            vector_set_null(*out, i);
+    }
+    return OK;
+}
+
+static enum status flush(struct exec_node *self, struct exec_context *ctx,
+                         struct generated *generated, struct error *err)
+{
+    if (generated->count == 0)
+        return OK;
+    uint32_t width = self->plan->children[0]->schema->field_count;
+    uint32_t made_width = self->plan->schema->field_count - width;
+    void *columns = NULL;
+    TRY(arena_alloc(ctx->batch_arena, width + made_width + 1U, sizeof(struct vector *), &columns,
+                    err));
+    struct batch out = {.schema = self->plan->schema,
+                        .columns = columns,
+                        .rows = generated->count,
+                        .selected = generated->count};
+    for (uint32_t c = 0; c < width; c++)
+        TRY(vector_gather(ctx->batch_arena, generated->input->columns[c], generated->input_rows,
+                          generated->count, &out.columns[c], err));
+    for (uint32_t c = 0; c < made_width; c++)
+        TRY(made_column(ctx, generated, c, &out.columns[width + c], err));
+    generated->count = 0;
+    return exec_emit(self, ctx, &out, err);
+}
+
+static enum status add(struct exec_node *self, struct exec_context *ctx,
+                       struct generated *generated, uint32_t input, uint32_t made,
+                       struct error *err)
+{
+    generated->input_rows[generated->count] = input;
+    generated->made_rows[generated->count++] = made;
+    return generated->count == BATCH_ROWS_MAX ? flush(self, ctx, generated, err) : OK;
+}
+
+static enum status generate_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                                 const struct batch *batch, struct error *err)
+{
+    struct generate *generate = self->state;
+    CHECK_MAGIC(generate, GENERATE_MAGIC);
+    CHECK(input == 0);
+    const struct expr *generator = self->plan->generate.generator;
+    bool outer = self->plan->generate.outer || generator->generator.outer;
+    void *memory = NULL;
+    TRY(arena_alloc(ctx->batch_arena, generator->arg_count + 1U, sizeof(struct vector *), &memory,
+                    err));
+    struct vector **args = memory;
+    TRY(expr_eval(generate->program, generate->state, &ctx->eval, batch, args, err));
+    struct vector *lists = NULL;
+    TRY(generator_run(generator, &ctx->eval, args, batch, &lists, err));
+    TRY(arena_alloc_raw(ctx->batch_arena, 1, sizeof(struct generated), &memory, err));
+    struct generated *generated = memory;
+    generated->input = batch;
+    generated->rows = lists->children[0];
+    generated->count = 0;
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        struct list_entry list = VECTOR_VALUES(struct list_entry, lists)[row];
+        for (uint32_t e = 0; e < list.length; e++)
+            TRY(add(self, ctx, generated, row, list.offset + e, err));
+        if (list.length == 0 && outer)
+            TRY(add(self, ctx, generated, row, UINT32_MAX, err));
+    }
+    return flush(self, ctx, generated, err);
+}
+
+const struct exec_node_ops node_generate = {
+    .name = "Generate",
+    .open = generate_open,
+    .push = generate_push,
+};
