@@ -120,6 +120,7 @@ struct expr {
             enum subquery_kind kind;
             void *plan;   /* struct logical_node */
             bool negated; /* NOT IN, NOT EXISTS */
+            uint32_t value_count; /* args: the left values of IN, then the outer references */
         } subquery;
     };
 };

@@ -1,0 +1,163 @@
+/*
+ * Names and texts as messages show them, and the small makers of the analyser.
+ */
+#include "analyze/analyzer.h"
+#include "base/check.h"
+
+#include <strings.h>
+
+const char *name_text(struct analyzer *analyzer, const struct ast_name *name)
+{
+    return arena_strndup(analyzer->arena, name->text.data, name->text.size_bytes);
+}
+
+bool name_equal(const struct analyzer *analyzer, const char *a, const char *b)
+{
+    return analyzer->case_sensitive ? strcmp(a, b) == 0 : strcasecmp(a, b) == 0;
+}
+
+static void add_quoted(struct buffer *out, const char *text, size_t size)
+{
+    buffer_add_byte(out, '`');
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '`')
+            buffer_add_byte(out, '`');
+        buffer_add_byte(out, (uint8_t)text[i]);
+    }
+    buffer_add_byte(out, '`');
+}
+
+static const char *take_text(struct analyzer *analyzer, struct buffer *buffer)
+{
+    const char *text = arena_strndup(analyzer->arena, buffer->data, buffer->size_bytes);
+    buffer_fini(buffer);
+    return text;
+}
+
+const char *path_quoted(struct analyzer *analyzer, const struct ast_path *path)
+{
+    struct buffer buffer = {0};
+    for (size_t i = 0; i < path->count; i++) {
+        if (i > 0)
+            buffer_add_byte(&buffer, '.');
+        add_quoted(&buffer, (const char *)path->parts[i].text.data, path->parts[i].text.size_bytes);
+    }
+    return take_text(analyzer, &buffer);
+}
+
+const char *text_quoted(struct analyzer *analyzer, const char *name)
+{
+    struct buffer buffer = {0};
+    add_quoted(&buffer, name, strlen(name));
+    return take_text(analyzer, &buffer);
+}
+
+const char *expr_sql(struct analyzer *analyzer, const struct expr *expr)
+{
+    struct buffer buffer = {0};
+    buffer_add_byte(&buffer, '"');
+    expr_print_sql(&buffer, expr);
+    buffer_add_byte(&buffer, '"');
+    return take_text(analyzer, &buffer);
+}
+
+const char *expr_name(struct analyzer *analyzer, const struct expr *expr)
+{
+    struct buffer buffer = {0};
+    expr_print_name(&buffer, expr);
+    return take_text(analyzer, &buffer);
+}
+
+const char *type_quoted(struct analyzer *analyzer, const struct type *type)
+{
+    return arena_sprintf(analyzer->arena, "\"%s\"", type_sql(analyzer->arena, type));
+}
+
+const char *ordinal_word(uint32_t index)
+{
+    static const char *const words[] = {"first",   "second", "third", "fourth", "fifth",   "sixth",
+                                        "seventh", "eighth", "ninth", "tenth",  "eleventh"};
+    return index < sizeof words / sizeof words[0] ? words[index] : "later";
+}
+
+void expr_list_add(struct arena *arena, struct expr_list *list, struct expr *expr)
+{
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity == 0 ? 8 : list->capacity * 2;
+        struct expr **items = arena_new_object(arena, capacity * sizeof(struct expr *));
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof(struct expr *));
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = expr;
+}
+
+struct logical_node *analyzer_node(struct analyzer *analyzer, struct logical_node *node,
+                                   int position, int position_end)
+{
+    node->position = position;
+    node->position_end = position_end;
+    node->view = analyzer->view;
+    return node;
+}
+
+struct attribute *analyzer_attribute(struct analyzer *analyzer, const char *name,
+                                     const struct type *type, bool nullable)
+{
+    return attribute_new(analyzer->arena, analyzer->next_id++, name, type, nullable);
+}
+
+struct presence {
+    bool aggregate, window, generator;
+};
+
+static void find_presence(const struct expr *expr, struct presence *presence, bool is_window_call)
+{
+    if (expr->kind == EXPR_AGGREGATE && !is_window_call)
+        presence->aggregate = true;
+    if (expr->kind == EXPR_WINDOW)
+        presence->window = true;
+    if (expr->kind == EXPR_GENERATOR)
+        presence->generator = true;
+    for (uint32_t i = 0; i < expr->arg_count; i++)
+        find_presence(expr->args[i], presence, expr->kind == EXPR_WINDOW && i == 0);
+    if (expr->kind == EXPR_AGGREGATE && expr->aggregate.filter != NULL)
+        find_presence(expr->aggregate.filter, presence, false);
+    if (expr->kind == EXPR_WINDOW)
+        for (uint32_t i = 0; i < expr->window.order_count; i++)
+            find_presence(expr->window.order[i].expr, presence, false);
+}
+
+bool expr_has_aggregate(const struct expr *expr)
+{
+    struct presence presence = {0};
+    find_presence(expr, &presence, false);
+    return presence.aggregate;
+}
+
+bool expr_has_window(const struct expr *expr)
+{
+    struct presence presence = {0};
+    find_presence(expr, &presence, false);
+    return presence.window;
+}
+
+bool expr_has_generator(const struct expr *expr)
+{
+    struct presence presence = {0};
+    find_presence(expr, &presence, false);
+    return presence.generator;
+}
+
+bool type_contains_map(const struct type *type)
+{
+    if (type->id == TYPE_MAP)
+        return true;
+    if (type->id == TYPE_ARRAY)
+        return type_contains_map(type->element);
+    for (uint32_t i = 0; type->id == TYPE_STRUCT && i < type->field_count; i++)
+        if (type_contains_map(type->fields[i].type))
+            return true;
+    return false;
+}

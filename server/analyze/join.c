@@ -1,0 +1,310 @@
+/*
+ * Joins of FROM: kinds, ON, USING, NATURAL, LATERAL.
+ *
+ * USING and NATURAL are a matter of the scope: the key is visible once, in front; the keys of both
+ * sides stay addressable with their qualifier.
+ */
+#include "analyze/analyzer.h"
+#include "analyze/relation.h"
+#include "base/check.h"
+#include "expr/coercion.h"
+
+static enum logical_join join_kind(enum ast_join_kind kind, bool has_condition)
+{
+    switch (kind) {
+    case AST_JOIN_COMMA:
+    case AST_JOIN_CROSS:
+        return LOGICAL_JOIN_CROSS;
+    case AST_JOIN_INNER:
+        return has_condition ? LOGICAL_JOIN_INNER : LOGICAL_JOIN_CROSS;
+    case AST_JOIN_LEFT:
+        return LOGICAL_JOIN_LEFT;
+    case AST_JOIN_RIGHT:
+        return LOGICAL_JOIN_RIGHT;
+    case AST_JOIN_FULL:
+        return LOGICAL_JOIN_FULL;
+    case AST_JOIN_LEFT_SEMI:
+        return LOGICAL_JOIN_LEFT_SEMI;
+    case AST_JOIN_LEFT_ANTI:
+        return LOGICAL_JOIN_LEFT_ANTI;
+    }
+    return LOGICAL_JOIN_INNER;
+}
+
+static void add_side(struct analyzer *analyzer, struct logical_node *node,
+                     const struct logical_node *side, bool nullable)
+{
+    for (uint32_t i = 0; i < side->output_count; i++) {
+        struct attribute *attribute = side->output[i];
+        if (nullable && !attribute->nullable) {
+            struct attribute *copy = arena_new_object(analyzer->arena, sizeof *copy);
+            *copy = *attribute;
+            copy->nullable = true;
+            attribute = copy;
+        }
+        node->output[node->output_count++] = attribute;
+    }
+}
+
+static struct logical_node *join_node(struct analyzer *analyzer, struct logical_node *left,
+                                      struct logical_node *right, enum logical_join kind)
+{
+    struct logical_node *children[] = {left, right};
+    struct logical_node *node = logical_new(analyzer->arena, LOGICAL_JOIN, children, 2);
+    node->join.kind = kind;
+    node->output =
+        arena_new_object(analyzer->arena, (left->output_count + right->output_count + 1) *
+                                              sizeof(struct attribute *));
+    add_side(analyzer, node, left, kind == LOGICAL_JOIN_RIGHT || kind == LOGICAL_JOIN_FULL);
+    if (kind != LOGICAL_JOIN_LEFT_SEMI && kind != LOGICAL_JOIN_LEFT_ANTI)
+        add_side(analyzer, node, right,
+                 kind == LOGICAL_JOIN_LEFT || kind == LOGICAL_JOIN_FULL ||
+                     kind == LOGICAL_JOIN_SINGLE);
+    return node;
+}
+
+/* ---- USING, NATURAL ---- */
+
+struct using_keys {
+    const char **names;
+    struct scope_column **left, **right;
+    uint32_t count;
+};
+
+static enum status raise_using(struct analyzer *analyzer, const char *name, const char *side,
+                               const struct scope *scope, struct error *err)
+{
+    return error_raise(err, STATUS_UNRESOLVED_USING_COLUMN_FOR_JOIN, "colName",
+                       text_quoted(analyzer, name), "side", side, "suggestion",
+                       scope_suggestions(analyzer, scope, name, 1), NULL);
+}
+
+static enum status find_using(struct analyzer *analyzer, const struct ast_join *join,
+                              const struct scope *left, const struct scope *right,
+                              struct using_keys *keys, struct error *err)
+{
+    for (size_t i = 0; i < join->using_columns.count; i++) {
+        const char *name = name_text(analyzer, &join->using_columns.items[i]);
+        struct scope_column *a = scope_find(analyzer, left, name);
+        struct scope_column *b = scope_find(analyzer, right, name);
+        if (a == NULL)
+            return raise_using(analyzer, name, "left", left, err);
+        if (b == NULL)
+            return raise_using(analyzer, name, "right", right, err);
+        keys->names[keys->count] = name;
+        keys->left[keys->count] = a;
+        keys->right[keys->count++] = b;
+    }
+    return OK;
+}
+
+static void find_natural(struct analyzer *analyzer, const struct scope *left,
+                         const struct scope *right, struct using_keys *keys)
+{
+    for (uint32_t i = 0; i < left->count; i++) {
+        struct scope_column *a = &left->columns[i];
+        struct scope_column *b = a->qualified_only ? NULL : scope_find(analyzer, right, a->name);
+        if (b == NULL)
+            continue;
+        keys->names[keys->count] = a->name;
+        keys->left[keys->count] = a;
+        keys->right[keys->count++] = b;
+    }
+}
+
+static enum status keys_condition(struct analyzer *analyzer, const struct using_keys *keys,
+                                  const struct ast_relation *ast, struct expr **out,
+                                  struct error *err)
+{
+    *out = NULL;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        struct expr *equal;
+        TRY(function_resolve_2(
+            &analyzer->functions, "=", attribute_expr(analyzer->arena, keys->left[i]->attribute),
+            attribute_expr(analyzer->arena, keys->right[i]->attribute), &equal, err));
+        equal->position = ast->position;
+        equal->position_end = ast->position_end;
+        if (*out == NULL)
+            *out = equal;
+        else
+            TRY(function_resolve_2(&analyzer->functions, "and", *out, equal, out, err));
+    }
+    return OK;
+}
+
+/* FULL: the key is coalesce(left, right), computed by a projection over the join. */
+static enum status coalesce_keys(struct analyzer *analyzer, struct logical_node **node,
+                                 const struct using_keys *keys, struct scope_column *columns,
+                                 struct error *err)
+{
+    uint32_t before = (*node)->output_count, count = before + keys->count;
+    struct expr **exprs = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
+    struct attribute **output =
+        arena_new_object(analyzer->arena, (count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < before; i++) {
+        exprs[i] = attribute_expr(analyzer->arena, (*node)->output[i]);
+        output[i] = (*node)->output[i];
+    }
+    for (uint32_t i = 0; i < keys->count; i++) {
+        TRY(function_resolve_2(&analyzer->functions, "coalesce",
+                               attribute_expr(analyzer->arena, keys->left[i]->attribute),
+                               attribute_expr(analyzer->arena, keys->right[i]->attribute),
+                               &exprs[before + i], err));
+        output[before + i] = analyzer_attribute(analyzer, keys->names[i], exprs[before + i]->type,
+                                                exprs[before + i]->nullable);
+        columns[i] = (struct scope_column){
+            .attribute = output[before + i],
+            .name = keys->left[i]->name,
+        };
+    }
+    *node = logical_project(analyzer->arena, *node, exprs, output, count);
+    return OK;
+}
+
+static bool is_key(struct scope_column *const *keys, uint32_t count,
+                   const struct scope_column *column)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (keys[i] == column)
+            return true;
+    return false;
+}
+
+static void add_columns(struct scope *scope, const struct scope *side,
+                        struct scope_column *const *keys, uint32_t key_count)
+{
+    for (uint32_t i = 0; i < side->count; i++)
+        if (!is_key(keys, key_count, &side->columns[i]))
+            scope->columns[scope->count++] = side->columns[i];
+}
+
+static void add_hidden(struct scope *scope, struct scope_column *const *keys, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct scope_column *column = &scope->columns[scope->count++];
+        *column = *keys[i];
+        column->qualified_only = true;
+    }
+}
+
+static enum status using_scope(struct analyzer *analyzer, const struct using_keys *keys,
+                               const struct scope *left, const struct scope *right,
+                               struct relation *out, struct error *err)
+{
+    enum logical_join kind = out->node->join.kind;
+    bool one_sided = kind == LOGICAL_JOIN_LEFT_SEMI || kind == LOGICAL_JOIN_LEFT_ANTI;
+    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
+    scope->columns = arena_new_object(
+        analyzer->arena, (left->count + right->count + keys->count + 1) * sizeof *scope->columns);
+    scope->outer = left->outer;
+    if (kind == LOGICAL_JOIN_FULL)
+        TRY(coalesce_keys(analyzer, &out->node, keys, scope->columns, err));
+    for (uint32_t i = 0; i < keys->count; i++)
+        if (kind == LOGICAL_JOIN_RIGHT)
+            scope->columns[i] = *keys->right[i];
+        else if (kind != LOGICAL_JOIN_FULL)
+            scope->columns[i] = *keys->left[i];
+    scope->count = keys->count;
+    add_columns(scope, left, keys->left, keys->count);
+    if (!one_sided)
+        add_columns(scope, right, keys->right, keys->count);
+    if (kind == LOGICAL_JOIN_RIGHT || kind == LOGICAL_JOIN_FULL)
+        add_hidden(scope, keys->left, keys->count);
+    if (!one_sided && kind != LOGICAL_JOIN_RIGHT)
+        add_hidden(scope, keys->right, keys->count);
+    out->scope = scope;
+    scope_refresh(scope, out->node);
+    return OK;
+}
+
+/* ---- the join ---- */
+
+static enum status resolve_on(struct analyzer *analyzer, const struct ast_relation *ast,
+                              struct scope *scope, struct expr_list *outer_refs, struct expr **out,
+                              struct error *err)
+{
+    struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_JOIN, outer_refs);
+    TRY(resolve_expr(&resolver, ast->join.on, out, err));
+    if ((*out)->type->id != TYPE_BOOLEAN)
+        return error_raise_at(err, STATUS_JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE, ast->position,
+                              ast->position_end, "joinCondition", expr_sql(analyzer, *out),
+                              "conditionType", type_quoted(analyzer, (*out)->type), NULL);
+    if (expr_has_aggregate(*out) || expr_has_window(*out) || expr_has_generator(*out))
+        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, ast->position,
+                              ast->position_end, "operator", "Join", "invalidExprSqls",
+                              expr_sql(analyzer, *out), NULL);
+    return OK;
+}
+
+static bool has_outer(const struct expr *expr, void *arg)
+{
+    bool *found = arg;
+    *found = *found || expr->kind == EXPR_OUTER;
+    return !*found;
+}
+
+static enum status see_outer(struct expr **slot, void *arg, struct error *err)
+{
+    (void)err;
+    expr_walk(*slot, has_outer, arg);
+    return OK;
+}
+
+static bool node_has_outer(struct logical_node *node, void *arg)
+{
+    struct error ignored = ERROR_INIT;
+    return logical_each_expr(node, see_outer, arg, &ignored) == OK && !*(bool *)arg;
+}
+
+static enum status join_inputs(struct analyzer *analyzer, const struct ast_relation *ast,
+                               struct scope *outer, struct expr_list *outer_refs,
+                               struct relation *input, struct relation *left,
+                               struct relation *right, struct error *err)
+{
+    const struct ast_join *join = &ast->join;
+    if (join->left != NULL)
+        TRY(resolve_relation_over(analyzer, join->left, outer, outer_refs, input, left, err));
+    else
+        *left = *input;
+    if (!join->right->lateral)
+        return resolve_relation(analyzer, join->right, outer, outer_refs, right, err);
+    return resolve_relation(analyzer, join->right, left->scope, NULL, right, err);
+}
+
+enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *ast,
+                         struct scope *outer, struct expr_list *outer_refs, struct relation *input,
+                         struct relation *out, struct error *err)
+{
+    const struct ast_join *join = &ast->join;
+    struct relation left, right;
+    TRY(join_inputs(analyzer, ast, outer, outer_refs, input, &left, &right, err));
+    uint32_t keys_max = (uint32_t)join->using_columns.count + left.scope->count + 1;
+    struct using_keys keys = {
+        .names = arena_new_object(analyzer->arena, keys_max * sizeof(char *)),
+        .left = arena_new_object(analyzer->arena, keys_max * sizeof(struct scope_column *)),
+        .right = arena_new_object(analyzer->arena, keys_max * sizeof(struct scope_column *)),
+    };
+    TRY(find_using(analyzer, join, left.scope, right.scope, &keys, err));
+    if (join->natural)
+        find_natural(analyzer, left.scope, right.scope, &keys);
+
+    enum logical_join kind = join_kind(join->kind, join->on != NULL || keys.count > 0);
+    struct scope *both = scope_concat(analyzer, left.scope, right.scope, outer);
+    struct expr *condition = NULL;
+    if (join->on != NULL)
+        TRY(resolve_on(analyzer, ast, both, outer_refs, &condition, err));
+    else
+        TRY(keys_condition(analyzer, &keys, ast, &condition, err));
+    out->node = join_node(analyzer, left.node, right.node, kind);
+    analyzer_node(analyzer, out->node, ast->position, ast->position_end);
+    out->node->join.condition = condition;
+    if (join->right->lateral)
+        logical_walk(right.node, node_has_outer, &out->node->join.lateral);
+    if (keys.count > 0)
+        return using_scope(analyzer, &keys, left.scope, right.scope, out, err);
+    bool one_sided = kind == LOGICAL_JOIN_LEFT_SEMI || kind == LOGICAL_JOIN_LEFT_ANTI;
+    out->scope = one_sided ? left.scope : both;
+    out->scope->outer = outer;
+    scope_refresh(out->scope, out->node);
+    return OK;
+}

@@ -1,0 +1,315 @@
+/*
+ * PIVOT and UNPIVOT.
+ *
+ * PIVOT groups by every column that it does not name; each value of the pivot column gives one
+ * filtered aggregate (a column per value and aggregate).  UNPIVOT is an Expand: one row per listed
+ * column.
+ */
+#include "analyze/analyzer.h"
+#include "base/check.h"
+#include "expr/aggregate.h"
+#include "expr/coercion.h"
+
+struct pivot {
+    struct analyzer *analyzer;
+    struct resolver resolver;
+    const struct ast_pivot *ast;
+    struct expr_list columns;    /* the pivot columns */
+    struct expr_list aggregates; /* resolved, not yet filtered */
+};
+
+static bool used_by(const struct expr *expr, uint32_t id)
+{
+    if (expr->kind == EXPR_COLUMN && expr->column.attribute_id == id)
+        return true;
+    for (uint32_t i = 0; i < expr->arg_count; i++)
+        if (used_by(expr->args[i], id))
+            return true;
+    return false;
+}
+
+static bool is_consumed(const struct pivot *pivot, uint32_t id)
+{
+    for (uint32_t i = 0; i < pivot->columns.count; i++)
+        if (used_by(pivot->columns.items[i], id))
+            return true;
+    for (uint32_t i = 0; i < pivot->aggregates.count; i++)
+        if (used_by(pivot->aggregates.items[i], id))
+            return true;
+    return false;
+}
+
+static enum status resolve_parts(struct pivot *pivot, struct error *err)
+{
+    struct analyzer *analyzer = pivot->analyzer;
+    for (size_t i = 0; i < pivot->ast->columns.count; i++) {
+        const struct ast_path *path = &pivot->ast->columns.items[i];
+        struct expr *column;
+        TRY(scope_resolve(&pivot->resolver, path, path->position, path->position_end, &column,
+                          err));
+        expr_list_add(analyzer->arena, &pivot->columns, column);
+    }
+    for (size_t i = 0; i < pivot->ast->aggregates.count; i++) {
+        struct expr *aggregate;
+        TRY(resolve_expr(&pivot->resolver, pivot->ast->aggregates.items[i].expr, &aggregate, err));
+        if (!expr_has_aggregate(aggregate)) {
+            const char *sql = expr_name(analyzer, aggregate);
+            if (aggregate->kind == EXPR_COLUMN && aggregate->column.qualifier != NULL)
+                sql = arena_sprintf(analyzer->arena, "%s.%s", aggregate->column.qualifier, sql);
+            return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1006, "sql", sql, NULL);
+        }
+        expr_list_add(analyzer->arena, &pivot->aggregates, aggregate);
+    }
+    return OK;
+}
+
+/* (c1, c2) <=> (v1, v2). */
+static enum status value_condition(struct pivot *pivot, const struct ast_pivot_value *value,
+                                   struct expr **out, const char **name, struct error *err)
+{
+    struct analyzer *analyzer = pivot->analyzer;
+    struct scope *empty = arena_new_object(analyzer->arena, sizeof *empty);
+    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, NULL);
+    struct buffer text = {0};
+    *out = NULL;
+    bool row = value->expr->kind == AST_EXPR_ROW;
+    size_t count = row ? value->expr->members.count : 1;
+    if (count != pivot->columns.count) {
+        struct expr *whole;
+        TRY(resolve_expr(&resolver, value->expr, &whole, err));
+        return error_raise(err, STATUS_PIVOT_VALUE_DATA_TYPE_MISMATCH, "value",
+                           expr_name(analyzer, whole), "valueType",
+                           type_name(analyzer->arena, whole->type), "pivotType",
+                           type_name(analyzer->arena, pivot->columns.items[0]->type), NULL);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct expr *constant, *equal;
+        TRY(resolve_expr(&resolver, row ? value->expr->members.items[i].expr : value->expr,
+                         &constant, err));
+        buffer_printf(&text, "%s%s", i > 0 ? ", " : "", expr_name(analyzer, constant));
+        TRY(function_resolve_2(&analyzer->functions, "<=>", pivot->columns.items[i], constant,
+                               &equal, err));
+        if (*out == NULL)
+            *out = equal;
+        else
+            TRY(function_resolve_2(&analyzer->functions, "and", *out, equal, out, err));
+    }
+    *name = arena_sprintf(analyzer->arena, row ? "{%s}" : "%s", buffer_text(&text));
+    if (value->alias.text.data != NULL)
+        *name = name_text(analyzer, &value->alias);
+    buffer_fini(&text);
+    return OK;
+}
+
+struct filter_rewrite {
+    struct analyzer *analyzer;
+    struct expr *condition;
+};
+
+static struct expr *put_filter(struct arena *arena, struct expr *expr, void *arg)
+{
+    const struct filter_rewrite *rewrite = arg;
+    if (expr->kind != EXPR_AGGREGATE)
+        return expr;
+    struct expr *copy = expr_copy(arena, expr);
+    struct error ignored = ERROR_INIT;
+    struct expr *both = rewrite->condition;
+    if (copy->aggregate.filter != NULL &&
+        function_resolve_2(&rewrite->analyzer->functions, "and", copy->aggregate.filter,
+                           rewrite->condition, &both, &ignored) != OK)
+        both = rewrite->condition;
+    copy->aggregate.filter = both;
+    copy->aggregate.result_id = rewrite->analyzer->next_id++;
+    return copy;
+}
+
+static const char *pivot_name(struct pivot *pivot, size_t aggregate, const char *value)
+{
+    const struct ast_item *item = &pivot->ast->aggregates.items[aggregate];
+    const char *suffix = item->aliases.count > 0
+                             ? name_text(pivot->analyzer, &item->aliases.items[0])
+                             : expr_name(pivot->analyzer, pivot->aggregates.items[aggregate]);
+    if (pivot->aggregates.count == 1)
+        return value;
+    return arena_sprintf(pivot->analyzer->arena, "%s_%s", value, suffix);
+}
+
+enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *ast,
+                          struct scope *outer, struct expr_list *outer_refs, struct relation *input,
+                          struct relation *out, struct error *err)
+{
+    struct pivot pivot = {
+        .analyzer = analyzer,
+        .resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, outer_refs),
+        .ast = &ast->pivot.pivot,
+    };
+    TRY(resolve_parts(&pivot, err));
+    struct grouping grouping = {
+        .present = true, .position = ast->position, .position_end = ast->position_end};
+    struct expr_list exprs = {0};
+    struct scope *scope = input->scope;
+    uint32_t width = scope->count + (uint32_t)(pivot.ast->value_count * pivot.aggregates.count);
+    const char **names = arena_new_object(analyzer->arena, (width + 1) * sizeof *names);
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        if (column->qualified_only || is_consumed(&pivot, column->attribute->id))
+            continue;
+        names[exprs.count] = column->name;
+        expr_list_add(analyzer->arena, &exprs, attribute_expr(analyzer->arena, column->attribute));
+        expr_list_add(analyzer->arena, &grouping.keys,
+                      attribute_expr(analyzer->arena, column->attribute));
+    }
+    grouping.key_attributes =
+        arena_new_object(analyzer->arena, (grouping.keys.count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < grouping.keys.count; i++)
+        grouping.key_attributes[i] =
+            attribute_new(analyzer->arena, grouping.keys.items[i]->column.attribute_id, names[i],
+                          grouping.keys.items[i]->type, grouping.keys.items[i]->nullable);
+    for (size_t i = 0; i < pivot.ast->value_count; i++) {
+        struct filter_rewrite rewrite = {.analyzer = analyzer};
+        const char *value = "";
+        TRY(value_condition(&pivot, &pivot.ast->values[i], &rewrite.condition, &value, err));
+        for (uint32_t j = 0; j < pivot.aggregates.count; j++) {
+            struct expr *expr =
+                expr_rewrite(analyzer->arena, pivot.aggregates.items[j], put_filter, &rewrite);
+            names[exprs.count] = pivot_name(&pivot, j, value);
+            TRY(grouping_rewrite(analyzer, &grouping, &expr, err));
+            expr_list_add(analyzer->arena, &exprs, expr);
+        }
+    }
+    struct logical_node *node;
+    TRY(grouping_node(analyzer, &grouping, input->node, &node, err));
+    node->aggregate.pivot = true;
+    struct attribute **output =
+        arena_new_object(analyzer->arena, (exprs.count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < exprs.count; i++) {
+        output[i] = i < grouping.keys.count
+                        ? grouping.key_attributes[i]
+                        : analyzer_attribute(analyzer, names[i], exprs.items[i]->type, true);
+    }
+    out->node = logical_project(analyzer->arena, node, exprs.items, output, exprs.count);
+    out->scope = scope_new(analyzer, out->node, NULL, outer);
+    return OK;
+}
+
+/* ---- UNPIVOT ---- */
+
+static enum status unpivot_value(struct analyzer *analyzer, const struct ast_unpivot *ast,
+                                 const struct expr_list *columns, uint32_t value,
+                                 struct expr **cells, struct error *err)
+{
+    uint32_t entries = (uint32_t)ast->column_count, width = columns->count / entries;
+    for (uint32_t i = 0; i < entries; i++)
+        cells[i] = columns->items[i * width + value];
+    if (coercion_unify(&analyzer->functions, cells, entries, false))
+        return OK;
+    return error_raise(err, STATUS_UNPIVOT_VALUE_DATA_TYPE_MISMATCH, "types",
+                       arena_sprintf(analyzer->arena, "%s, %s",
+                                     type_quoted(analyzer, cells[0]->type),
+                                     type_quoted(analyzer, cells[entries - 1]->type)),
+                       NULL);
+}
+
+static enum status unpivot_columns(struct analyzer *analyzer, const struct ast_unpivot *ast,
+                                   struct relation *input, struct expr_list *columns,
+                                   const char **labels, struct error *err)
+{
+    struct resolver resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, NULL);
+    for (size_t i = 0; i < ast->column_count; i++) {
+        const struct ast_unpivot_column *entry = &ast->columns[i];
+        struct buffer label = {0};
+        if (entry->columns.count != ast->values.count)
+            return error_raise(err, STATUS_UNPIVOT_VALUE_SIZE_MISMATCH, "names",
+                               arena_sprintf(analyzer->arena, "%zu", ast->values.count), NULL);
+        for (size_t j = 0; j < entry->columns.count; j++) {
+            const struct ast_path *path = &entry->columns.items[j];
+            struct expr *column;
+            TRY(scope_resolve(&resolver, path, path->position, path->position_end, &column, err));
+            expr_list_add(analyzer->arena, columns, column);
+            buffer_printf(&label, "%s%s", j > 0 ? "_" : "",
+                          column->kind == EXPR_COLUMN ? column->column.name
+                                                      : expr_name(analyzer, column));
+        }
+        labels[i] = entry->alias.text.data != NULL
+                        ? name_text(analyzer, &entry->alias)
+                        : arena_strdup(analyzer->arena, buffer_text(&label));
+        buffer_fini(&label);
+    }
+    return OK;
+}
+
+static enum status unpivot_nulls(struct analyzer *analyzer, struct logical_node **node,
+                                 uint32_t first, uint32_t count, struct error *err)
+{
+    struct expr *any = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct expr *test;
+        TRY(function_resolve_1(&analyzer->functions, "isnotnull",
+                               attribute_expr(analyzer->arena, (*node)->output[first + i]), &test,
+                               err));
+        if (any == NULL)
+            any = test;
+        else
+            TRY(function_resolve_2(&analyzer->functions, "or", any, test, &any, err));
+    }
+    *node = logical_filter(analyzer->arena, *node, any);
+    return OK;
+}
+
+static bool is_unpivoted(const struct expr_list *columns, uint32_t id)
+{
+    for (uint32_t i = 0; i < columns->count; i++)
+        if (used_by(columns->items[i], id))
+            return true;
+    return false;
+}
+
+enum status resolve_unpivot(struct analyzer *analyzer, const struct ast_relation *ast,
+                            struct relation *input, struct relation *out, struct error *err)
+{
+    const struct ast_unpivot *unpivot = &ast->unpivot.unpivot;
+    struct arena *arena = analyzer->arena;
+    uint32_t entries = (uint32_t)unpivot->column_count, values = (uint32_t)unpivot->values.count;
+    struct expr_list columns = {0}, kept = {0};
+    const char **labels = arena_new_object(arena, (entries + 1) * sizeof *labels);
+    TRY(unpivot_columns(analyzer, unpivot, input, &columns, labels, err));
+    struct scope *scope = input->scope;
+    uint32_t width = scope->count + 1 + values;
+    struct attribute **output = arena_new_object(arena, (width + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        if (column->qualified_only || is_unpivoted(&columns, column->attribute->id))
+            continue;
+        output[kept.count] = column->attribute;
+        expr_list_add(arena, &kept, attribute_expr(arena, column->attribute));
+    }
+    uint32_t first = kept.count + 1;
+    width = first + values;
+    output[kept.count] = analyzer_attribute(analyzer, name_text(analyzer, &unpivot->name),
+                                            type_simple(TYPE_STRING), false);
+    struct expr ***projections = arena_new_object(arena, (entries + 1) * sizeof(struct expr **));
+    for (uint32_t i = 0; i < entries; i++) {
+        projections[i] = arena_new_object(arena, (width + 1) * sizeof(struct expr *));
+        memcpy(projections[i], kept.items, kept.count * sizeof(struct expr *));
+        projections[i][kept.count] = expr_literal_string(arena, bytes_of_text(labels[i]));
+    }
+    struct expr **cells = arena_new_object(arena, (entries + 1) * sizeof(struct expr *));
+    for (uint32_t value = 0; value < values; value++) {
+        TRY(unpivot_value(analyzer, unpivot, &columns, value, cells, err));
+        for (uint32_t i = 0; i < entries; i++)
+            projections[i][first + value] = cells[i];
+        output[first + value] = analyzer_attribute(
+            analyzer, name_text(analyzer, &unpivot->values.items[value]), cells[0]->type, true);
+    }
+    struct logical_node *node = logical_over(arena, LOGICAL_EXPAND, input->node);
+    analyzer_node(analyzer, node, ast->position, ast->position_end);
+    node->output = output;
+    node->output_count = width;
+    node->expand.projections = projections;
+    node->expand.projection_count = entries;
+    if (unpivot->nulls != AST_UNPIVOT_INCLUDE)
+        TRY(unpivot_nulls(analyzer, &node, first, values, err));
+    out->node = node;
+    out->scope = scope_new(analyzer, node, NULL, input->scope->outer);
+    return OK;
+}

@@ -1,0 +1,554 @@
+/*
+ * Relations: what stands in FROM.
+ */
+#include "analyze/relation.h"
+#include "analyze/analyzer.h"
+#include "base/check.h"
+#include "expr/coercion.h"
+#include "expr/program.h"
+
+#include <stdio.h>
+
+static enum status count_node(struct analyzer *analyzer, struct error *err)
+{
+    if (++analyzer->node_count > ANALYZE_NODES_MAX)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "The plan of a query", "limit",
+                           "20000 relations", NULL);
+    return OK;
+}
+
+/* ---- VALUES ---- */
+
+static enum status values_row(struct resolver *resolver, const struct ast_expr *ast,
+                              struct expr_list *row, struct error *err)
+{
+    if (ast->kind == AST_EXPR_ROW) {
+        for (size_t i = 0; i < ast->members.count; i++) {
+            struct expr *cell;
+            TRY(resolve_expr(resolver, ast->members.items[i].expr, &cell, err));
+            expr_list_add(resolver->analyzer->arena, row, cell);
+        }
+        return OK;
+    }
+    struct expr *cell;
+    TRY(resolve_expr(resolver, ast, &cell, err));
+    if (cell->type->id != TYPE_STRUCT) {
+        expr_list_add(resolver->analyzer->arena, row, cell);
+        return OK;
+    }
+    for (uint32_t i = 0; i < cell->type->field_count; i++) {
+        struct expr *field;
+        TRY(resolve_field(resolver, cell, cell->type->fields[i].name, ast->position,
+                          ast->position_end, &field, err));
+        expr_list_add(resolver->analyzer->arena, row, field);
+    }
+    return OK;
+}
+
+static enum status check_cell(struct analyzer *analyzer, const struct expr *cell,
+                              const struct ast_expr *ast, struct error *err)
+{
+    if (expr_has_kind(cell, EXPR_SUBQUERY))
+        return error_raise_at(
+            err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__SCALAR_SUBQUERY_IN_VALUES,
+            ast->position, ast->position_end, NULL);
+    if (expr_has_kind(cell, EXPR_COLUMN) || expr_has_kind(cell, EXPR_AGGREGATE) ||
+        expr_has_kind(cell, EXPR_WINDOW) || expr_has_kind(cell, EXPR_GENERATOR))
+        return error_raise_at(
+            err, STATUS_INVALID_INLINE_TABLE__CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE,
+            ast->position, ast->position_end, "expr", expr_sql(analyzer, cell), NULL);
+    return OK;
+}
+
+static enum status raise_ragged(uint32_t want, uint32_t have, size_t row, struct error *err)
+{
+    char expected[16], actual[16], index[16];
+    snprintf(expected, sizeof expected, "%u", want);
+    snprintf(actual, sizeof actual, "%u", have);
+    snprintf(index, sizeof index, "%zu", row);
+    return error_raise(err, STATUS_INVALID_INLINE_TABLE__NUM_COLUMNS_MISMATCH, "expectedNumCols",
+                       expected, "actualNumCols", actual, "rowIndex", index, NULL);
+}
+
+static enum status values_column(struct analyzer *analyzer, struct logical_node *node,
+                                 uint32_t column, uint32_t columns, struct error *err)
+{
+    uint32_t rows = node->values.row_count;
+    struct expr **cells = arena_new_object(analyzer->arena, (rows + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < rows; i++)
+        cells[i] = node->values.cells[i * columns + column];
+    const char *name = arena_sprintf(analyzer->arena, "col%u", column + 1);
+    if (!coercion_unify(&analyzer->functions, cells, rows, false))
+        return error_raise(err, STATUS_INVALID_INLINE_TABLE__INCOMPATIBLE_TYPES_IN_INLINE_TABLE,
+                           "colName", text_quoted(analyzer, name), NULL);
+    bool nullable = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        node->values.cells[i * columns + column] = cells[i];
+        nullable = nullable || cells[i]->nullable;
+    }
+    node->output[column] = analyzer_attribute(analyzer, name, cells[0]->type, nullable);
+    return OK;
+}
+
+static enum status resolve_values(struct analyzer *analyzer, const struct ast_relation *ast,
+                                  struct scope *outer, struct expr_list *outer_refs,
+                                  struct relation *out, struct error *err)
+{
+    struct scope *empty = arena_new_object(analyzer->arena, sizeof *empty);
+    empty->outer = outer;
+    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, outer_refs);
+    struct expr_list cells = {0};
+    uint32_t columns = 0;
+    for (size_t i = 0; i < ast->rows.count; i++) {
+        struct expr_list row = {0};
+        TRY(values_row(&resolver, ast->rows.items[i], &row, err));
+        if (i == 0)
+            columns = row.count;
+        else if (row.count != columns)
+            return raise_ragged(columns, row.count, i, err);
+        for (uint32_t j = 0; j < row.count; j++) {
+            TRY(check_cell(analyzer, row.items[j], ast->rows.items[i], err));
+            expr_list_add(analyzer->arena, &cells, row.items[j]);
+        }
+    }
+    struct logical_node *node = logical_new(analyzer->arena, LOGICAL_VALUES, NULL, 0);
+    analyzer_node(analyzer, node, ast->position, ast->position_end);
+    node->values.cells = cells.items;
+    node->values.row_count = (uint32_t)ast->rows.count;
+    node->output = arena_new_object(analyzer->arena, (columns + 1) * sizeof(struct attribute *));
+    node->output_count = columns;
+    for (uint32_t i = 0; i < columns; i++)
+        TRY(values_column(analyzer, node, i, columns, err));
+    out->node = node;
+    out->scope = scope_new(analyzer, node, NULL, outer);
+    return OK;
+}
+
+struct logical_node *relation_one_row(struct analyzer *analyzer)
+{
+    struct logical_node *node = logical_new(analyzer->arena, LOGICAL_VALUES, NULL, 0);
+    node->values.row_count = 1;
+    node->output = arena_new_object(analyzer->arena, sizeof(struct attribute *));
+    return node;
+}
+
+/* ---- generators ---- */
+
+enum status relation_generate(struct analyzer *analyzer, struct relation *input,
+                              struct expr *generator, bool outer, struct logical_node **out,
+                              struct error *err)
+{
+    (void)err;
+    struct logical_node *node = logical_over(analyzer->arena, LOGICAL_GENERATE, input->node);
+    const struct type *type = generator->type;
+    node->generate.generator = generator;
+    node->generate.outer = outer || generator->generator.outer;
+    node->output_count = input->node->output_count + type->field_count;
+    node->output =
+        arena_new_object(analyzer->arena, (node->output_count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < input->node->output_count; i++)
+        node->output[i] = input->node->output[i];
+    for (uint32_t i = 0; i < type->field_count; i++)
+        node->output[input->node->output_count + i] =
+            analyzer_attribute(analyzer, type->fields[i].name, type->fields[i].type,
+                               type->fields[i].nullable || node->generate.outer);
+    *out = node;
+    return OK;
+}
+
+static enum status check_aliases(const struct ast_name_list *names, uint32_t columns,
+                                 struct analyzer *analyzer, int position, int position_end,
+                                 struct error *err)
+{
+    if (names->count == 0 || names->count == columns)
+        return OK;
+    struct buffer list = {0};
+    char size[16];
+    snprintf(size, sizeof size, "%u", columns);
+    for (size_t i = 0; i < names->count; i++)
+        buffer_printf(&list, "%s%s", i > 0 ? "," : "", name_text(analyzer, &names->items[i]));
+    error_raise_at(err, STATUS_UDTF_ALIAS_NUMBER_MISMATCH, position, position_end, "aliasesSize",
+                   size, "aliasesNames", buffer_text(&list), NULL);
+    buffer_fini(&list);
+    return err->status;
+}
+
+static enum status resolve_lateral_view(struct analyzer *analyzer, const struct ast_relation *ast,
+                                        struct relation *input, struct relation *out,
+                                        struct expr_list *outer_refs, struct error *err)
+{
+    struct resolver resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, outer_refs);
+    struct expr_list args = {0};
+    TRY(resolve_list(&resolver, &ast->lateral_view.args, &args, err));
+    const char *name = name_text(
+        analyzer, &ast->lateral_view.function.parts[ast->lateral_view.function.count - 1]);
+    const struct function *function = function_find(name);
+    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
+        return error_raise_at(
+            err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end, "routineName",
+            path_quoted(analyzer, &ast->lateral_view.function), "searchPath",
+            "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]", NULL);
+    struct expr *generator;
+    TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
+                         &generator, err));
+    if (generator->kind != EXPR_GENERATOR)
+        return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, ast->position,
+                              ast->position_end, "functionName", text_quoted(analyzer, name),
+                              "classCanonicalName", name, NULL);
+    uint32_t columns = generator->type->field_count;
+    const struct ast_name_list *names = &ast->lateral_view.columns;
+    TRY(check_aliases(names, columns, analyzer, ast->position, ast->position_end, err));
+    struct logical_node *node;
+    TRY(relation_generate(analyzer, input, generator, ast->lateral_view.outer, &node, err));
+    analyzer_node(analyzer, node, ast->position, ast->position_end);
+    uint32_t before = input->node->output_count;
+    for (size_t i = 0; i < names->count; i++)
+        node->output[before + i]->name = name_text(analyzer, &names->items[i]);
+    struct scope made = {.outer = input->scope->outer};
+    struct scope *right = scope_new(analyzer, node, NULL, NULL);
+    made.columns = right->columns + before;
+    made.count = columns;
+    if (ast->lateral_view.table.text.data != NULL)
+        for (uint32_t i = 0; i < columns; i++)
+            made.columns[i].qualifier = name_text(analyzer, &ast->lateral_view.table);
+    out->scope = scope_concat(analyzer, input->scope, &made, input->scope->outer);
+    out->node = node;
+    return OK;
+}
+
+/* ---- table functions ---- */
+
+static enum status range_arguments(struct resolver *resolver, const struct ast_relation *ast,
+                                   struct expr **start, struct expr **end, struct expr **step,
+                                   struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    struct expr_list args = {0};
+    for (size_t i = 0; i < ast->function.args.count; i++) {
+        struct expr *arg;
+        TRY(resolve_expr(resolver, ast->function.args.items[i].expr, &arg, err));
+        expr_list_add(analyzer->arena, &args,
+                      coercion_cast(&analyzer->functions, arg, type_simple(TYPE_LONG)));
+    }
+    if (args.count < 1 || args.count > 4)
+        return error_raise_at(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION, ast->position,
+                              ast->position_end, "functionName", "`range`", "expectedNum",
+                              "[1, 2, 3, 4]", "actualNum",
+                              arena_sprintf(analyzer->arena, "%u", args.count), "docroot",
+                              "https://spark.apache.org/docs/latest", NULL);
+    *start = args.count == 1 ? expr_literal_long(analyzer->arena, 0) : args.items[0];
+    *end = args.count == 1 ? args.items[0] : args.items[1];
+    *step = args.count >= 3 ? args.items[2] : expr_literal_long(analyzer->arena, 1);
+    return OK;
+}
+
+static enum status constant_long(struct resolver *resolver, const struct expr *expr, int64_t *out,
+                                 struct error *err)
+{
+    struct vector *value;
+    TRY(expr_constant(resolver->analyzer->arena, expr, resolver->analyzer->functions.time_zone,
+                      &value, err));
+    *out = vector_is_null(value, 0) ? 0 : VECTOR_VALUES(int64_t, value)[0];
+    return OK;
+}
+
+/* range(start, end, step) is explode(sequence(start, last, step)). */
+static enum status resolve_range(struct resolver *resolver, const struct ast_relation *ast,
+                                 struct relation *out, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    struct arena *arena = analyzer->arena;
+    struct expr *start, *end, *step, *sequence, *generator;
+    int64_t from, to, by;
+    TRY(range_arguments(resolver, ast, &start, &end, &step, err));
+    TRY(constant_long(resolver, start, &from, err));
+    TRY(constant_long(resolver, end, &to, err));
+    TRY(constant_long(resolver, step, &by, err));
+    if (by == 0)
+        return error_raise_at(err, STATUS_FAILED_FUNCTION_CALL, ast->position, ast->position_end,
+                              "funcName", "`range`", NULL);
+    int128 span = (int128)to - from,
+           count = span == 0 || (span > 0) != (by > 0) ? 0 : (span + by + (by > 0 ? -1 : 1)) / by;
+    struct relation input = {.node = relation_one_row(analyzer)};
+    input.scope = scope_new(analyzer, input.node, NULL, NULL);
+    int64_t last = count == 0 ? from : (int64_t)(from + (count - 1) * by);
+    struct expr *args[] = {expr_literal_long(arena, from), expr_literal_long(arena, last),
+                           expr_literal_long(arena, by)};
+    TRY(resolve_function(resolver, "sequence", args, 3, ast->position, ast->position_end, &sequence,
+                         err));
+    TRY(resolve_function(resolver, "explode", &sequence, 1, ast->position, ast->position_end,
+                         &generator, err));
+    TRY(relation_generate(analyzer, &input, generator, false, &out->node, err));
+    out->node->output[0]->name = "id";
+    out->node->output[0]->nullable = false;
+    if (count == 0) {
+        out->node = logical_filter(arena, out->node, expr_literal_boolean(arena, false));
+    }
+    out->scope = scope_new(analyzer, out->node, NULL, resolver->scope->outer);
+    return OK;
+}
+
+static enum status resolve_table_function(struct analyzer *analyzer, const struct ast_relation *ast,
+                                          struct scope *outer, struct expr_list *outer_refs,
+                                          struct relation *out, struct error *err)
+{
+    struct scope *empty = arena_new_object(analyzer->arena, sizeof *empty);
+    empty->outer = outer;
+    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, outer_refs);
+    const char *name = name_text(analyzer, &ast->function.name.parts[ast->function.name.count - 1]);
+    if (name_equal(analyzer, name, "range"))
+        return resolve_range(&resolver, ast, out, err);
+    const struct function *function = function_find(name);
+    if (function == NULL || function->kind != FUNCTION_GENERATOR) {
+        bool known = function != NULL && (function->flags & FUNCTION_OPERATOR) == 0;
+        return known ? error_raise_at(err, STATUS_NOT_A_TABLE_FUNCTION, ast->position,
+                                      ast->position_end, "functionName",
+                                      path_quoted(analyzer, &ast->function.name), NULL)
+                     : error_raise_at(err, STATUS_UNRESOLVABLE_TABLE_VALUED_FUNCTION, ast->position,
+                                      ast->position_end, "name",
+                                      path_quoted(analyzer, &ast->function.name), NULL);
+    }
+    struct expr_list args = {0};
+    for (size_t i = 0; i < ast->function.args.count; i++) {
+        struct expr *arg;
+        TRY(resolve_expr(&resolver, ast->function.args.items[i].expr, &arg, err));
+        expr_list_add(analyzer->arena, &args, arg);
+    }
+    struct expr *generator;
+    TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
+                         &generator, err));
+    struct relation input = {.node = relation_one_row(analyzer)};
+    TRY(relation_generate(analyzer, &input, generator, false, &out->node, err));
+    analyzer_node(analyzer, out->node, ast->position, ast->position_end);
+    out->scope = scope_new(analyzer, out->node, NULL, outer);
+    return OK;
+}
+
+/* ---- watermarks ---- */
+
+enum status relation_watermark(struct analyzer *analyzer, struct relation *relation,
+                               uint32_t ordinal, int64_t delay_us, int position, int position_end,
+                               struct error *err)
+{
+    struct logical_node *child = relation->node;
+    struct attribute *column = child->output[ordinal];
+    if (column->type->id != TYPE_TIMESTAMP &&
+        !(column->type->id == TYPE_STRUCT && column->event_time))
+        return error_raise_at(err, STATUS_EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE, position,
+                              position_end, "eventName", text_quoted(analyzer, column->name),
+                              "eventType", type_quoted(analyzer, column->type), NULL);
+    if (!child->streaming || analyzer->options->bounded)
+        return OK;
+    struct logical_node *node = logical_over(analyzer->arena, LOGICAL_WATERMARK, child);
+    analyzer_node(analyzer, node, position, position_end);
+    node->watermark.column = ordinal;
+    node->watermark.delay_us = delay_us - delay_us % 1000;
+    node->watermark.watermark_id =
+        analysis_add_watermark(analyzer, column->name, node->watermark.delay_us);
+    node->output =
+        arena_new_object(analyzer->arena, (node->output_count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        struct attribute *copy = arena_new_object(analyzer->arena, sizeof *copy);
+        *copy = *child->output[i];
+        copy->event_time = i == ordinal;
+        copy->delay_us = i == ordinal ? node->watermark.delay_us : 0;
+        copy->watermark_id = i == ordinal ? node->watermark.watermark_id : 0;
+        node->output[i] = copy;
+    }
+    relation->node = node;
+    scope_refresh(relation->scope, node);
+    return OK;
+}
+
+static enum status watermark_delay(const struct ast_expr *delay, int64_t *out, struct error *err)
+{
+    const struct ast_literal *literal = &delay->literal;
+    *out = literal->kind == AST_LITERAL_YEAR_MONTH ? literal->integer * 31 * INT64_C(86400000000)
+                                                   : literal->integer;
+    if (*out < 0)
+        return error_raise_at(err, STATUS_INVALID_DURATION, delay->position, delay->position_end,
+                              "text", "DELAY OF", "reason",
+                              "delay threshold should not be negative", NULL);
+    return OK;
+}
+
+/* A computed or renamed column goes in front of the others. */
+static enum status watermark_prepend(struct analyzer *analyzer, struct relation *relation,
+                                     struct expr *expr, const char *name)
+{
+    struct logical_node *child = relation->node;
+    uint32_t count = child->output_count + 1;
+    struct attribute **output =
+        arena_new_object(analyzer->arena, (count + 1) * sizeof(struct attribute *));
+    struct expr **exprs = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
+    output[0] = analyzer_attribute(analyzer, name, expr->type, expr->nullable);
+    exprs[0] = expr;
+    for (uint32_t i = 0; i < child->output_count; i++) {
+        output[i + 1] = child->output[i];
+        exprs[i + 1] = attribute_expr(analyzer->arena, child->output[i]);
+    }
+    struct scope_column first = {
+        .attribute = output[0],
+        .name = name,
+        .qualifier = relation->scope->count > 0 ? relation->scope->columns[0].qualifier : NULL,
+    };
+    struct scope made = {.columns = &first, .count = 1};
+    relation->node = logical_project(analyzer->arena, child, exprs, output, count);
+    relation->scope = scope_concat(analyzer, &made, relation->scope, relation->scope->outer);
+    return OK;
+}
+
+static enum status apply_watermark(struct analyzer *analyzer, const struct ast_relation *ast,
+                                   struct relation *relation, struct error *err)
+{
+    const struct ast_watermark *watermark = ast->watermark;
+    struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
+    struct expr *expr;
+    int64_t delay_us = 0;
+    TRY(resolve_expr(&resolver, watermark->item.expr, &expr, err));
+    TRY(watermark_delay(watermark->delay, &delay_us, err));
+    if (watermark->item.aliases.count > 1)
+        return error_raise_at(err, STATUS_CANNOT_USE_MULTI_ALIASES_IN_WATERMARK_CLAUSE,
+                              watermark->position, watermark->position_end, NULL);
+    bool named = watermark->item.aliases.count == 1;
+    bool field = watermark->item.expr->kind == AST_EXPR_COLUMN && expr->kind != EXPR_COLUMN;
+    if (!named && expr->kind != EXPR_COLUMN && !field)
+        return error_raise(err, STATUS_REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE, "sqlExpr",
+                           expr_name(analyzer, expr), NULL);
+    uint32_t ordinal = 0;
+    if (named || field) {
+        const char *name =
+            named
+                ? name_text(analyzer, &watermark->item.aliases.items[0])
+                : name_text(
+                      analyzer,
+                      &watermark->item.expr->column.parts[watermark->item.expr->column.count - 1]);
+        TRY(watermark_prepend(analyzer, relation, expr, name));
+    } else {
+        CHECK(logical_find_output(relation->node, expr->column.attribute_id, &ordinal) != NULL);
+    }
+    return relation_watermark(analyzer, relation, ordinal, delay_us, watermark->position,
+                              watermark->position_end, err);
+}
+
+/* ---- TABLESAMPLE ---- */
+
+static enum status apply_sample(struct analyzer *analyzer, const struct ast_sample *sample,
+                                struct relation *relation, struct error *err)
+{
+    struct arena *arena = analyzer->arena;
+    if (relation->node->streaming && !analyzer->options->bounded)
+        return error_raise_at(err, STATUS__LEGACY_ERROR_TEMP_3102, sample->position,
+                              sample->position_end, "msg",
+                              "Sampling is not supported on streaming DataFrames/Datasets", NULL);
+    struct scope *empty = arena_new_object(arena, sizeof *empty);
+    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, NULL);
+    struct expr *amount = NULL;
+    if (sample->amount != NULL)
+        TRY(resolve_expr(&resolver, sample->amount, &amount, err));
+    if (sample->kind == AST_SAMPLE_ROWS) {
+        int64_t rows;
+        TRY(constant_long(&resolver,
+                          coercion_cast(&analyzer->functions, amount, type_simple(TYPE_LONG)),
+                          &rows, err));
+        relation->node = logical_over(arena, LOGICAL_LIMIT, relation->node);
+        relation->node->limit.limit = rows;
+        return OK;
+    }
+    struct expr *seed = expr_literal_long(arena, sample->has_seed ? sample->seed : 0);
+    struct expr *parts[2];
+    TRY(resolve_function(&resolver, "rand", &seed, 1, sample->position, sample->position_end,
+                         &parts[0], err));
+    if (sample->kind == AST_SAMPLE_PERCENT) {
+        struct expr *hundred = expr_literal_int(arena, 100);
+        TRY(function_resolve_2(
+            &analyzer->functions, "/",
+            coercion_cast(&analyzer->functions, amount, type_simple(TYPE_DOUBLE)), hundred,
+            &parts[1], err));
+    } else {
+        TRY(function_resolve_2(&analyzer->functions, "/",
+                               expr_literal_long(arena, sample->numerator),
+                               expr_literal_long(arena, sample->denominator), &parts[1], err));
+    }
+    struct expr *predicate;
+    TRY(function_resolve_2(&analyzer->functions, "<", parts[0], parts[1], &predicate, err));
+    relation->node = logical_filter(arena, relation->node, predicate);
+    return OK;
+}
+
+/* ---- all kinds ---- */
+
+static enum status resolve_bare(struct analyzer *analyzer, const struct ast_relation *ast,
+                                struct scope *outer, struct expr_list *outer_refs,
+                                struct relation *input, struct relation *out, struct error *err)
+{
+    struct relation left = {0};
+    switch (ast->kind) {
+    case AST_RELATION_TABLE:
+        return catalog_relation(analyzer, ast, out, err);
+    case AST_RELATION_SUBQUERY:
+        return resolve_query(analyzer, ast->query, outer, outer_refs, out, err);
+    case AST_RELATION_PAREN:
+        return resolve_relation_over(analyzer, ast->relation, outer, outer_refs, input, out, err);
+    case AST_RELATION_VALUES:
+        return resolve_values(analyzer, ast, outer, outer_refs, out, err);
+    case AST_RELATION_FUNCTION:
+        return resolve_table_function(analyzer, ast, outer, outer_refs, out, err);
+    case AST_RELATION_JOIN:
+        return resolve_join(analyzer, ast, outer, outer_refs, input, out, err);
+    case AST_RELATION_LATERAL_VIEW:
+        if (ast->lateral_view.input != NULL) {
+            TRY(resolve_relation_over(analyzer, ast->lateral_view.input, outer, outer_refs, input,
+                                      &left, err));
+        } else if (input != NULL) {
+            left = *input;
+        } else {
+            left.node = relation_one_row(analyzer);
+            left.scope = scope_new(analyzer, left.node, NULL, outer);
+        }
+        return resolve_lateral_view(analyzer, ast, &left, out, outer_refs, err);
+    case AST_RELATION_PIVOT:
+    case AST_RELATION_UNPIVOT: {
+        const struct ast_relation *from =
+            ast->kind == AST_RELATION_PIVOT ? ast->pivot.input : ast->unpivot.input;
+        if (from != NULL)
+            TRY(resolve_relation_over(analyzer, from, outer, outer_refs, input, &left, err));
+        else
+            left = *input;
+        if (ast->kind == AST_RELATION_PIVOT)
+            return resolve_pivot(analyzer, ast, outer, outer_refs, &left, out, err);
+        return resolve_unpivot(analyzer, ast, &left, out, err);
+    }
+    case AST_RELATION_SAMPLE:
+        if (ast->relation == NULL) {
+            *out = *input;
+            return OK;
+        }
+        return resolve_relation_over(analyzer, ast->relation, outer, outer_refs, input, out, err);
+    }
+    return error_set(err, STATUS_INTERNAL_ERROR, "unknown kind of relation");
+}
+
+enum status resolve_relation_over(struct analyzer *analyzer, const struct ast_relation *ast,
+                                  struct scope *outer, struct expr_list *outer_refs,
+                                  struct relation *input, struct relation *out, struct error *err)
+{
+    TRY(count_node(analyzer, err));
+    TRY(resolve_bare(analyzer, ast, outer, outer_refs, input, out, err));
+    if (ast->sample != NULL)
+        TRY(apply_sample(analyzer, ast->sample, out, err));
+    bool aliased = ast->alias.text.data != NULL || ast->column_aliases.count > 0;
+    if (aliased)
+        TRY(scope_alias(analyzer, out, &ast->alias, &ast->column_aliases, ast->position,
+                        ast->position_end, err));
+    if (ast->watermark != NULL)
+        TRY(apply_watermark(analyzer, ast, out, err));
+    return OK;
+}
+
+enum status resolve_relation(struct analyzer *analyzer, const struct ast_relation *ast,
+                             struct scope *outer, struct expr_list *outer_refs,
+                             struct relation *out, struct error *err)
+{
+    return resolve_relation_over(analyzer, ast, outer, outer_refs, NULL, out, err);
+}

@@ -1,0 +1,310 @@
+/*
+ * f(...) OVER (...): an EXPR_WINDOW with its effective frame.
+ *
+ * The frame that Spark takes when none is written: for rank-like functions ROWS up to the current
+ * row, with ORDER BY the RANGE up to the current row, otherwise the whole partition.
+ */
+#include "analyze/analyzer.h"
+#include "analyze/resolve_call.h"
+#include "base/check.h"
+#include "expr/aggregate.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+static bool name_is(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcasecmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static const char *const rows_functions[] = {"row_number",   "rank",  "dense_rank",
+                                             "percent_rank", "ntile", NULL};
+static const char *const ordered_functions[] = {
+    "row_number", "rank", "dense_rank", "percent_rank", "ntile",
+    "cume_dist",  "lag",  "lead",       "nth_value_",   NULL};
+static const char *const offset_functions[] = {"lag", "lead", NULL};
+static const char *const null_functions[] = {"lag", "lead", "nth_value", NULL};
+
+static const struct ast_window *find_window(struct resolver *resolver,
+                                            const struct ast_window *window)
+{
+    if (!window->is_reference)
+        return window;
+    const struct ast_named_window_list *list = resolver->windows;
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (!bytes_equal(list->items[i].name.text, window->reference.text))
+            continue;
+        const struct ast_window *found = list->items[i].window;
+        return found->is_reference ? find_window(resolver, found) : found;
+    }
+    return NULL;
+}
+
+/* ---- the function ---- */
+
+static enum status resolve_windowed(struct resolver *resolver, const struct ast_expr *ast,
+                                    const char *name, struct expr **out, struct error *err)
+{
+    const struct function *function = function_find(name);
+    if (function != NULL && (function->flags & FUNCTION_OPERATOR) == 0 &&
+        function->kind == FUNCTION_WINDOW) {
+        struct expr_list args = {0};
+        if (ast->call.quantifier == AST_QUANTIFIER_DISTINCT)
+            return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__FUNCTION_WITH_UNSUPPORTED_SYNTAX,
+                                  ast->position, ast->position_end, "prettyName",
+                                  text_quoted(resolver->analyzer, name), "syntax", "DISTINCT",
+                                  NULL);
+        if (ast->call.filter != NULL)
+            return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__FUNCTION_WITH_UNSUPPORTED_SYNTAX,
+                                  ast->position, ast->position_end, "prettyName",
+                                  text_quoted(resolver->analyzer, name), "syntax", "FILTER CLAUSE",
+                                  NULL);
+        TRY(resolve_arguments(resolver, ast, name, &args, err));
+        if (name_is(name, offset_functions) && args.count > 1 && !expr_is_foldable(args.items[1]))
+            return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1035, "prettyName", name, NULL);
+        return resolve_function(resolver, name, args.items, args.count, ast->position,
+                                ast->position_end, out, err);
+    }
+    if (aggregate_find(name) != NULL)
+        return resolve_aggregate(resolver, ast, name, out, err);
+    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
+        return error_raise_at(
+            err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end, "routineName",
+            path_quoted(resolver->analyzer, &ast->call.name), "searchPath",
+            "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]", NULL);
+    struct ast_expr plain = *ast;
+    plain.call.over = NULL;
+    struct expr *scalar;
+    TRY(resolve_call(resolver, &plain, &scalar, err));
+    return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_WINDOW, ast->position, ast->position_end,
+                          "sqlExpr", expr_sql(resolver->analyzer, scalar), NULL);
+}
+
+/* ---- the frame ---- */
+
+static enum status resolve_bound(struct resolver *resolver, const struct ast_bound *bound,
+                                 struct expr **out, struct error *err)
+{
+    *out = NULL;
+    switch (bound->kind) {
+    case AST_BOUND_NONE:
+    case AST_BOUND_UNBOUNDED_PRECEDING:
+    case AST_BOUND_UNBOUNDED_FOLLOWING:
+        return OK;
+    case AST_BOUND_CURRENT_ROW:
+        *out = expr_literal_int(resolver->analyzer->arena, 0);
+        return OK;
+    case AST_BOUND_FOLLOWING:
+        return resolve_expr(resolver, bound->expr, out, err);
+    case AST_BOUND_PRECEDING:
+        TRY(resolve_expr(resolver, bound->expr, out, err));
+        return resolve_function(resolver, "negative", out, 1, bound->position, bound->position_end,
+                                out, err);
+    }
+    return OK;
+}
+
+static bool is_current_row(const struct ast_bound *bound)
+{
+    return bound->kind == AST_BOUND_CURRENT_ROW || bound->kind == AST_BOUND_NONE;
+}
+
+static bool is_offset(const struct ast_bound *bound)
+{
+    return bound->kind == AST_BOUND_PRECEDING || bound->kind == AST_BOUND_FOLLOWING;
+}
+
+static const char *frame_sql(struct resolver *resolver, const struct expr *window)
+{
+    struct expr empty = *window;
+    struct buffer buffer = {0};
+    expr_print_sql(&buffer, &empty);
+    const char *text = buffer_text(&buffer);
+    const char *over = strstr(text, " OVER ");
+    const char *copy =
+        arena_sprintf(resolver->analyzer->arena, "\"%s\"", over != NULL ? over + 6 : text);
+    buffer_fini(&buffer);
+    return copy;
+}
+
+static enum status check_range_type(struct resolver *resolver, const struct ast_window *ast,
+                                    const struct expr *window, struct error *err)
+{
+    const struct type *type = window->window.order[0].expr->type;
+    bool numeric = type_is_numeric(type);
+    bool temporal =
+        type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ;
+    if (numeric || temporal || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL_YM)
+        return OK;
+    bool lower = is_offset(&ast->start);
+    const struct ast_bound *bound = lower ? &ast->start : &ast->end;
+    const char *sql = frame_sql(resolver, window);
+    const char *range = strstr(sql, "RANGE");
+    const char *text = "\"RANGE\"";
+    if (range != NULL) {
+        size_t length = strlen(range);
+        while (length > 0 && (range[length - 1] == '"' || range[length - 1] == ')'))
+            length--;
+        text = arena_sprintf(resolver->analyzer->arena, "\"%.*s\"", (int)length, range);
+    }
+    (void)bound;
+    return error_raise_at(
+        err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE, ast->position,
+        ast->position_end, "location", lower ? "lower" : "upper", "exprType",
+        type_quoted(resolver->analyzer, type), "expectedType",
+        "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\" or "
+        "\"INTERVAL\")",
+        "sqlExpr", text, NULL);
+}
+
+static enum status check_frame(struct resolver *resolver, const struct ast_window *ast,
+                               const struct expr *window, struct error *err)
+{
+    if (ast->frame != AST_FRAME_RANGE)
+        return OK;
+    bool offsets = is_offset(&ast->start) || is_offset(&ast->end);
+    if (window->window.order_count == 0 &&
+        (offsets || !is_current_row(&ast->end) || ast->start.kind != AST_BOUND_UNBOUNDED_PRECEDING))
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__RANGE_FRAME_WITHOUT_ORDER,
+                              ast->position, ast->position_end, "sqlExpr",
+                              frame_sql(resolver, window), NULL);
+    if (offsets && window->window.order_count > 1) {
+        struct buffer order = {0};
+        for (uint32_t i = 0; i < window->window.order_count; i++) {
+            const struct sort_key *key = &window->window.order[i];
+            buffer_printf(&order, "%s%s#%s NULLS %s", i > 0 ? "," : "",
+                          expr_name(resolver->analyzer, key->expr),
+                          key->descending ? " DESC" : " ASC", key->nulls_first ? "FIRST" : "LAST");
+        }
+        error_raise_at(err, STATUS_DATATYPE_MISMATCH__RANGE_FRAME_MULTI_ORDER, ast->position,
+                       ast->position_end, "orderSpec", buffer_text(&order), "sqlExpr",
+                       frame_sql(resolver, window), NULL);
+        buffer_fini(&order);
+        return err->status;
+    }
+    return offsets ? check_range_type(resolver, ast, window, err) : OK;
+}
+
+static enum status resolve_frame(struct resolver *resolver, const struct ast_window *ast,
+                                 const char *name, struct expr *window, struct error *err)
+{
+    struct window_frame *frame = &window->window.frame;
+    window->window.has_frame = true;
+    bool rows_only = name_is(name, rows_functions);
+    if (ast->frame != AST_FRAME_NONE) {
+        frame->rows = ast->frame == AST_FRAME_ROWS;
+        TRY(resolve_bound(resolver, &ast->start, &frame->lower, err));
+        if (ast->end.kind == AST_BOUND_NONE)
+            frame->upper = expr_literal_int(resolver->analyzer->arena, 0);
+        else
+            TRY(resolve_bound(resolver, &ast->end, &frame->upper, err));
+        bool default_rows = frame->rows && frame->lower == NULL && is_current_row(&ast->end);
+        if (rows_only && !default_rows)
+            return error_raise(
+                err, STATUS__LEGACY_ERROR_TEMP_1036, "wf",
+                arena_sprintf(resolver->analyzer->arena, "specifiedwindowframe(%sFrame, %s, %s)",
+                              frame->rows ? "Row" : "Range",
+                              frame->lower == NULL ? "unboundedpreceding$()"
+                                                   : expr_name(resolver->analyzer, frame->lower),
+                              is_current_row(&ast->end) ? "currentrow$()"
+                              : frame->upper == NULL    ? "unboundedfollowing$()"
+                                                     : expr_name(resolver->analyzer, frame->upper)),
+                "required", "specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())",
+                NULL);
+        return check_frame(resolver, ast, window, err);
+    }
+    bool ordered = window->window.order_count > 0;
+    frame->rows = rows_only || !ordered;
+    frame->upper = ordered || rows_only ? expr_literal_int(resolver->analyzer->arena, 0) : NULL;
+    return OK;
+}
+
+static enum status check_ordered(struct resolver *resolver, const char *name,
+                                 const struct expr *window, struct error *err)
+{
+    if (!name_is(name, ordered_functions) || window->window.order_count > 0)
+        return OK;
+    char lower[64], text[512];
+    size_t length = 0;
+    for (; name[length] != '\0' && length < sizeof lower - 1; length++)
+        lower[length] = (char)(name[length] | 32);
+    lower[length] = '\0';
+    if (name_is(name, offset_functions))
+        snprintf(text, sizeof text, "%s", expr_name(resolver->analyzer, window->args[0]));
+    else
+        for (size_t i = 0; i <= length + 2; i++)
+            text[i] =
+                (char)(i < length ? (lower[i] >= 'a' && lower[i] <= 'z' ? lower[i] - 32 : lower[i])
+                       : i == length     ? '('
+                       : i == length + 1 ? ')'
+                                         : '\0');
+    return error_raise(err, STATUS_WINDOW_FUNCTION_FRAME_NOT_ORDERED, "wf_name", lower, "wf_expr",
+                       text, NULL);
+}
+
+static enum status fill_window(struct resolver *resolver, const struct ast_window *ast,
+                               struct expr *window, struct error *err)
+{
+    struct arena *arena = resolver->analyzer->arena;
+    struct expr_list args = {0};
+    expr_list_add(arena, &args, window->args[0]);
+    TRY(resolve_list(resolver, &ast->partition_by, &args, err));
+    window->args = args.items;
+    window->arg_count = args.count;
+    window->window.partition_count = args.count - 1;
+    window->window.order_count = (uint32_t)ast->order_by.count;
+    window->window.order =
+        arena_new_object(arena, (ast->order_by.count + 1) * sizeof *window->window.order);
+    for (size_t i = 0; i < ast->order_by.count; i++)
+        TRY(resolve_sort_key(resolver, &ast->order_by.items[i], &window->window.order[i], err));
+    return OK;
+}
+
+static enum status check_window_place(const struct resolver *resolver, const struct ast_expr *ast,
+                                      struct error *err)
+{
+    const char *clause = resolver->clause == CLAUSE_WHERE      ? "WHERE"
+                         : resolver->clause == CLAUSE_GROUP_BY ? "GROUP BY"
+                         : resolver->clause == CLAUSE_HAVING   ? "HAVING"
+                                                               : NULL;
+    if (clause == NULL)
+        return OK;
+    return error_raise_at(err, STATUS_WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE, ast->position,
+                          ast->position_end, "clauseName", clause, NULL);
+}
+
+enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast, const char *name,
+                         struct expr **out, struct error *err)
+{
+    if (resolver->clause == CLAUSE_WHERE || resolver->clause == CLAUSE_HAVING)
+        TRY(check_window_place(resolver, ast, err));
+    struct resolver inner = *resolver;
+    inner.in_window = true;
+    const struct ast_window *spec = find_window(resolver, ast->call.over);
+    if (spec == NULL)
+        return error_raise_at(err, STATUS_MISSING_WINDOW_SPECIFICATION, -1, -1, "windowName",
+                              name_text(resolver->analyzer, &ast->call.over->reference), "docroot",
+                              "https://spark.apache.org/docs/latest", NULL);
+    struct expr *function;
+    TRY(resolve_windowed(&inner, ast, name, &function, err));
+    struct expr *window = arena_new_object(resolver->analyzer->arena, sizeof *window);
+    window->kind = EXPR_WINDOW;
+    window->type = function->type;
+    window->nullable = function->nullable || name_is(name, null_functions);
+    window->position = ast->position;
+    window->position_end = ast->position_end;
+    struct expr *only[] = {function};
+    window->args = only;
+    TRY(fill_window(&inner, spec, window, err));
+    TRY(resolve_frame(&inner, spec, name, window, err));
+    if (function->kind == EXPR_AGGREGATE && function->aggregate.distinct)
+        return error_raise_at(err, STATUS_DISTINCT_WINDOW_FUNCTION_UNSUPPORTED, ast->position,
+                              ast->position_end, "windowExpr", expr_sql(resolver->analyzer, window),
+                              NULL);
+    TRY(check_ordered(resolver, name, window, err));
+    *out = window;
+    return OK;
+}

@@ -1,0 +1,696 @@
+/*
+ * SELECT: FROM, WHERE, the select list, GROUP BY, HAVING, QUALIFY, DISTINCT, and the ORDER BY,
+ * LIMIT and OFFSET that belong to it.
+ *
+ * The list, HAVING and ORDER BY are resolved against the input; what they contain that needs a
+ * node of its own (aggregates, window functions, generators) is then moved into that node and
+ * replaced by a reference to its output.
+ */
+#include "analyze/analyzer.h"
+#include "analyze/relation.h"
+#include "base/check.h"
+#include "expr/coercion.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+struct select {
+    struct analyzer *analyzer;
+    const struct ast_select *ast;
+    const struct ast_tail *tail;
+    struct scope *outer;
+    struct expr_list *outer_refs;
+    struct relation input;
+    struct select_items items;
+    struct lateral_alias *aliases;
+    uint32_t alias_count;
+    struct grouping grouping;
+    bool aggregated;
+    struct expr *having, *qualify;
+    struct sort_key *order;
+    uint32_t order_count;
+    bool order_global;
+};
+
+static struct resolver select_resolver(struct select *select, enum clause clause)
+{
+    struct resolver resolver =
+        resolver_of(select->analyzer, select->input.scope, clause, select->outer_refs);
+    resolver.windows = &select->ast->windows;
+    if (select->ast->windows.count == 0 && select->tail != NULL)
+        resolver.windows = &select->tail->windows;
+    resolver.input = &select->input;
+    resolver.select_position = select->ast->position;
+    resolver.select_position_end = select->ast->position_end;
+    const struct ast_group_by *group_by = select->ast->group_by;
+    resolver.input_position = group_by != NULL ? group_by->position : select->ast->position;
+    resolver.input_position_end =
+        group_by != NULL ? group_by->position_end : select->ast->position_end;
+    return resolver;
+}
+
+/* ---- FROM, WHERE ---- */
+
+static enum status select_from(struct select *select, struct relation *input, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    if (input != NULL) {
+        select->input = *input;
+        return OK;
+    }
+    if (select->ast->from != NULL)
+        return resolve_relation(analyzer, select->ast->from, select->outer, select->outer_refs,
+                                &select->input, err);
+    select->input.node = relation_one_row(analyzer);
+    analyzer_node(analyzer, select->input.node, select->ast->position, select->ast->position_end);
+    select->input.scope = scope_new(analyzer, select->input.node, NULL, select->outer);
+    return OK;
+}
+
+static enum status raise_filter_type(struct select *select, const struct expr *expr,
+                                     struct error *err)
+{
+    const char *sql = expr_sql(select->analyzer, expr);
+    return error_raise_at(err, STATUS_DATATYPE_MISMATCH__FILTER_NOT_BOOLEAN, select->ast->position,
+                          select->ast->position_end, "sqlExpr", sql, "filter", sql, "type",
+                          type_quoted(select->analyzer, expr->type), NULL);
+}
+
+static bool add_aggregate_name(const struct expr *expr, void *arg)
+{
+    struct buffer *names = arg;
+    if (expr->kind != EXPR_AGGREGATE)
+        return true;
+    if (names->size_bytes > 0)
+        buffer_add_text(names, ", ");
+    expr_print_sql(names, expr);
+    return true;
+}
+
+enum status select_where(struct analyzer *analyzer, const struct ast_expr *ast,
+                         struct resolver *resolver, struct relation *input, int position,
+                         int position_end, struct error *err)
+{
+    struct expr *where;
+    TRY(resolve_expr(resolver, ast, &where, err));
+    if (expr_has_aggregate(where)) {
+        struct buffer names = {0};
+        expr_walk(where, add_aggregate_name, &names);
+        error_raise_at(err, STATUS_INVALID_WHERE_CONDITION, position, position_end, "condition",
+                       expr_sql(analyzer, where), "expressionList", buffer_text(&names), NULL);
+        buffer_fini(&names);
+        return err->status;
+    }
+    if (expr_has_generator(where))
+        return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, "plan",
+                           arena_sprintf(analyzer->arena, "'Filter %s", expr_name(analyzer, where)),
+                           NULL);
+    if (where->type->id != TYPE_BOOLEAN) {
+        const char *sql = expr_sql(analyzer, where);
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__FILTER_NOT_BOOLEAN, position,
+                              position_end, "sqlExpr", sql, "filter", sql, "type",
+                              type_quoted(analyzer, where->type), NULL);
+    }
+    input->node = logical_filter(analyzer->arena, input->node, where);
+    analyzer_node(analyzer, input->node, position, position_end);
+    return OK;
+}
+
+/* ---- the select list ---- */
+
+void select_items_add(struct arena *arena, struct select_items *items, struct select_item item)
+{
+    if (items->count == items->capacity) {
+        uint32_t capacity = items->capacity == 0 ? 8 : items->capacity * 2;
+        struct select_item *grown = arena_new_object(arena, capacity * sizeof *grown);
+        if (items->count > 0)
+            memcpy(grown, items->items, items->count * sizeof *grown);
+        items->items = grown;
+        items->capacity = capacity;
+    }
+    items->items[items->count++] = item;
+}
+
+static const char *item_name(struct analyzer *analyzer, const struct ast_item *ast,
+                             const struct expr *expr)
+{
+    if (ast->aliases.count > 0)
+        return name_text(analyzer, &ast->aliases.items[0]);
+    if (expr->kind == EXPR_COLUMN && strncmp(expr->column.name, "lateralAliasReference(", 22) == 0)
+        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+    if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_OUTER)
+        return expr->column.name;
+    if (ast->expr->kind == AST_EXPR_COLUMN && ast->expr->column.count > 1)
+        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+    if (expr->kind == EXPR_CAST && expr->args[0]->kind == EXPR_COLUMN &&
+        ast->expr->kind == AST_EXPR_CAST)
+        return expr->args[0]->column.name;
+    return expr_name(analyzer, expr);
+}
+
+static struct expr *put_alias(struct arena *arena, struct expr *expr, void *arg)
+{
+    (void)arena;
+    const struct select *select = arg;
+    if (expr->kind != EXPR_COLUMN)
+        return expr;
+    for (uint32_t i = 0; i < select->alias_count; i++)
+        if (select->aliases[i].id == expr->column.attribute_id &&
+            !expr_has_generator(select->aliases[i].expr))
+            return select->aliases[i].expr;
+    return expr;
+}
+
+static enum status resolve_item(struct select *select, struct resolver *resolver,
+                                const struct ast_item *ast, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct expr_list found = {0};
+    if (ast->expr->kind == AST_EXPR_STAR) {
+        if (ast->aliases.count > 0)
+            return error_raise(err, STATUS_INVALID_USAGE_OF_STAR_OR_REGEX, "elem", "'*'",
+                               "prettyName", "expression `alias`", NULL);
+        TRY(resolve_star(resolver, ast->expr, &found, err));
+    } else {
+        struct expr *expr;
+        TRY(resolve_expr(resolver, ast->expr, &expr, err));
+        expr_list_add(analyzer->arena, &found, expr);
+    }
+    for (uint32_t i = 0; i < found.count; i++) {
+        struct expr *expr = found.items[i];
+        struct select_item item = {
+            .name = item_name(analyzer, ast, expr),
+            .expr = resolver->used_alias ? expr_rewrite(analyzer->arena, expr, put_alias, select)
+                                         : expr,
+            .ast = ast->expr,
+            .aliases = ast->aliases.count > 0 ? &ast->aliases : NULL,
+            .position = ast->position,
+            .position_end = ast->position_end,
+        };
+        if (ast->aliases.count > 1 && expr->kind != EXPR_GENERATOR)
+            return error_raise_at(err, STATUS_MULTI_ALIAS_WITHOUT_GENERATOR, ast->position,
+                                  ast->position_end, "expr", expr_sql(analyzer, expr), "names",
+                                  item.name, NULL);
+        if (ast->aliases.count == 1) {
+            item.alias_id = analyzer->next_id++;
+            select->aliases[select->alias_count++] = (struct lateral_alias){
+                .name = item.name,
+                .expr = item.expr,
+                .id = item.alias_id,
+            };
+        }
+        select_items_add(analyzer->arena, &select->items, item);
+    }
+    return OK;
+}
+
+static enum status select_list(struct select *select, struct error *err)
+{
+    const struct ast_item_list *list = &select->ast->items;
+    struct ast_expr star = {.kind = AST_EXPR_STAR};
+    struct ast_item all = {.expr = &star};
+    select->aliases =
+        arena_new_object(select->analyzer->arena, (list->count + 1) * sizeof *select->aliases);
+    if (list->count == 0) {
+        struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
+        return resolve_item(select, &resolver, &all, err);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
+        resolver.aliases = select->aliases;
+        resolver.alias_count = select->alias_count;
+        TRY(resolve_item(select, &resolver, &list->items[i], err));
+    }
+    return OK;
+}
+
+/* ---- GROUP BY, HAVING ---- */
+
+static bool is_window_call(const struct ast_expr *ast)
+{
+    if (ast->kind != AST_EXPR_CALL || ast->call.name.count != 1)
+        return false;
+    struct bytes name = ast->call.name.parts[0].text;
+    return (name.size_bytes == 6 && strncasecmp((const char *)name.data, "window", 6) == 0) ||
+           (name.size_bytes == 14 &&
+            strncasecmp((const char *)name.data, "session_window", 14) == 0);
+}
+
+/* window() of GROUP BY gives the column `window`, which the list may name. */
+static enum status resolve_group_windows(struct select *select, struct error *err)
+{
+    const struct ast_group_by *group_by = select->ast->group_by;
+    for (size_t i = 0; group_by != NULL && i < group_by->count; i++) {
+        const struct ast_grouping *element = &group_by->elements[i];
+        for (size_t j = 0; j < element->exprs.count; j++) {
+            if (!is_window_call(element->exprs.items[j]))
+                continue;
+            struct resolver resolver = select_resolver(select, CLAUSE_GROUP_BY);
+            struct expr *ignored;
+            TRY(resolve_expr(&resolver, element->exprs.items[j], &ignored, err));
+        }
+    }
+    return OK;
+}
+
+static enum status select_having(struct select *select, struct error *err)
+{
+    if (select->ast->having == NULL)
+        return OK;
+    struct resolver resolver = select_resolver(select, CLAUSE_HAVING);
+    resolver.aliases = select->aliases;
+    resolver.alias_count = select->alias_count;
+    TRY(resolve_expr(&resolver, select->ast->having, &select->having, err));
+    if (resolver.used_alias)
+        select->having = expr_rewrite(select->analyzer->arena, select->having, put_alias, select);
+    if (select->having->type->id != TYPE_BOOLEAN) {
+        if (!type_is_numeric(select->having->type))
+            return raise_filter_type(select, select->having, err);
+        select->having =
+            coercion_cast(&select->analyzer->functions, select->having, type_simple(TYPE_BOOLEAN));
+    }
+    return OK;
+}
+
+static struct scope *output_scope(struct select *select, struct attribute *const *output,
+                                  const struct scope *input)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
+    uint32_t extra = input != NULL ? input->count : 0;
+    scope->columns = arena_new_object(analyzer->arena,
+                                      (select->items.count + extra + 1) * sizeof *scope->columns);
+    scope->outer = select->outer;
+    for (uint32_t i = 0; i < select->items.count; i++)
+        scope->columns[scope->count++] = (struct scope_column){
+            .attribute = output[i],
+            .name = output[i]->name,
+        };
+    for (uint32_t i = 0; i < extra; i++) {
+        struct scope_column column = input->columns[i];
+        for (uint32_t j = 0; j < select->items.count; j++)
+            if (name_equal(analyzer, column.name, output[j]->name))
+                column.qualified_only = true;
+        column.no_star = true;
+        scope->columns[scope->count++] = column;
+    }
+    return scope;
+}
+
+/* A column that is neither a key nor in the output: Spark names those that are in the output. */
+static enum status having_error(struct select *select, enum status status, struct error *err)
+{
+    if (status != STATUS_MISSING_AGGREGATION || !select->grouping.present)
+        return status;
+    struct analyzer *analyzer = select->analyzer;
+    const char *column = error_param(err, "expression");
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(column) - 2), column + 1);
+    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
+    scope->columns =
+        arena_new_object(analyzer->arena, (select->items.count + 1) * sizeof *scope->columns);
+    for (uint32_t i = 0; i < select->items.count; i++)
+        scope->columns[scope->count++].name = select->items.items[i].name;
+    struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_HAVING, NULL);
+    int position = err->position, position_end = err->position_end;
+    error_clear(err);
+    char *dot = strrchr(name, '.');
+    const char *plain = dot != NULL ? dot + 1 : name;
+    return raise_unresolved_column(&resolver, text_quoted(analyzer, plain), plain, 1, position,
+                                   position_end, err);
+}
+
+static enum status aggregate_slots(struct select *select, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    for (uint32_t i = 0; i < select->items.count; i++) {
+        struct expr *expr = select->items.items[i].expr;
+        if (expr->kind != EXPR_GENERATOR) {
+            TRY(grouping_rewrite(analyzer, &select->grouping, &select->items.items[i].expr, err));
+            continue;
+        }
+        select->items.items[i].expr = expr = expr_copy(analyzer->arena, expr);
+        for (uint32_t j = 0; j < expr->arg_count; j++)
+            TRY(grouping_rewrite(analyzer, &select->grouping, &expr->args[j], err));
+    }
+    if (select->having != NULL) {
+        enum status status = grouping_rewrite(analyzer, &select->grouping, &select->having, err);
+        if (status != OK)
+            return having_error(select, status, err);
+    }
+    if (select->qualify != NULL)
+        TRY(grouping_rewrite(analyzer, &select->grouping, &select->qualify, err));
+    return OK;
+}
+
+static bool select_is_aggregate(const struct select *select)
+{
+    if (select->ast->group_by != NULL || select->ast->having != NULL)
+        return true;
+    for (uint32_t i = 0; i < select->items.count; i++)
+        if (expr_has_aggregate(select->items.items[i].expr))
+            return true;
+    return false;
+}
+
+/* ---- ORDER BY ---- */
+
+/* Output names first, then the input: both in one scope. */
+static enum status resolve_order_keys(struct select *select, struct scope *scope,
+                                      struct scope *suggest, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    const struct ast_sort_list *list = &select->tail->order_by;
+    if (list->count == 0)
+        list = &select->tail->sort_by;
+    select->order_count = (uint32_t)list->count;
+    select->order = order_all_keys(analyzer, list, suggest, &select->order_count);
+    if (select->order != NULL)
+        return OK;
+    select->order = arena_new_object(analyzer->arena, (list->count + 1) * sizeof *select->order);
+    for (uint32_t i = 0; i < select->order_count; i++) {
+        uint32_t position;
+        TRY(order_position(analyzer, &list->items[i], select->items.count, &position, err));
+        if (position != UINT32_MAX) {
+            select->order[i].expr =
+                attribute_expr(analyzer->arena, scope->columns[position].attribute);
+            sort_direction(&list->items[i], &select->order[i]);
+            continue;
+        }
+        struct resolver resolver = select_resolver(select, CLAUSE_ORDER_BY);
+        resolver.scope = scope;
+        enum status status = resolve_sort_key(&resolver, &list->items[i], &select->order[i], err);
+        if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
+            status == STATUS_AMBIGUOUS_REFERENCE) {
+            error_clear(err);
+            resolver.scope = suggest;
+            status = resolve_sort_key(&resolver, &list->items[i], &select->order[i], err);
+        }
+        TRY(status);
+    }
+    return OK;
+}
+
+static enum status check_order_keys(struct select *select, struct error *err)
+{
+    for (uint32_t i = 0; i < select->order_count; i++) {
+        const struct expr *expr = select->order[i].expr;
+        if (expr_has_generator(expr))
+            return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, "plan",
+                               arena_sprintf(select->analyzer->arena, "Sort [%s], true",
+                                             expr_name(select->analyzer, expr)),
+                               NULL);
+        if (!expr_has_window(expr) && (select->aggregated || !expr_has_aggregate(expr)))
+            continue;
+        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, select->tail->position,
+                              select->tail->position_end, "operator", "Sort", "invalidExprSqls",
+                              expr_sql(select->analyzer, expr), NULL);
+    }
+    return OK;
+}
+
+static bool is_output(const struct select *select, struct attribute *const *output, uint32_t id)
+{
+    for (uint32_t i = 0; i < select->items.count; i++)
+        if (output[i]->id == id)
+            return true;
+    return false;
+}
+
+/* An ORDER BY expression over an aggregate: outputs stay, the rest has to be keys, aggregates. */
+static enum status order_over_aggregate(struct select *select, struct attribute *const *output,
+                                        struct expr **expr, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    if ((*expr)->kind == EXPR_COLUMN && is_output(select, output, (*expr)->column.attribute_id))
+        return OK;
+    for (uint32_t i = 0; i < select->grouping.keys.count; i++)
+        if (expr_equal(*expr, select->grouping.keys.items[i]))
+            return grouping_rewrite(analyzer, &select->grouping, expr, err);
+    if ((*expr)->kind == EXPR_AGGREGATE || (*expr)->kind == EXPR_COLUMN || (*expr)->arg_count == 0)
+        return grouping_rewrite(analyzer, &select->grouping, expr, err);
+    *expr = expr_copy(analyzer->arena, *expr);
+    for (uint32_t i = 0; i < (*expr)->arg_count; i++)
+        TRY(order_over_aggregate(select, output, &(*expr)->args[i], err));
+    return OK;
+}
+
+static enum status select_order(struct select *select, struct attribute *const *output,
+                                struct error *err)
+{
+    if (select->tail == NULL ||
+        (select->tail->order_by.count == 0 && select->tail->sort_by.count == 0))
+        return OK;
+    select->order_global = select->tail->order_by.count > 0;
+    bool distinct = select->ast->quantifier == AST_QUANTIFIER_DISTINCT;
+    struct scope *plain = output_scope(select, output, NULL);
+    struct scope *scope = distinct ? plain : output_scope(select, output, select->input.scope);
+    TRY(resolve_order_keys(select, scope, plain, err));
+    TRY(check_order_keys(select, err));
+    for (uint32_t i = 0; select->aggregated && i < select->order_count; i++) {
+        enum status status = order_over_aggregate(select, output, &select->order[i].expr, err);
+        if (status != OK)
+            return having_error(select, status, err);
+    }
+    return OK;
+}
+
+/* ---- the nodes ---- */
+
+/* The output of the list: a plain column keeps its id, so that it is the same column above. */
+static struct attribute **select_output(struct select *select)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct attribute **output =
+        arena_new_object(analyzer->arena, (select->items.count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < select->items.count; i++) {
+        const struct select_item *item = &select->items.items[i];
+        uint32_t id = item->alias_id;
+        if (id == 0)
+            id = item->expr->kind == EXPR_COLUMN ? item->expr->column.attribute_id
+                                                 : analyzer->next_id++;
+        output[i] =
+            attribute_new(analyzer->arena, id, item->name, item->expr->type, item->expr->nullable);
+    }
+    return output;
+}
+
+static struct logical_node *build_project(struct select *select, struct logical_node *child,
+                                          struct attribute **output)
+{
+    struct analyzer *analyzer = select->analyzer;
+    uint32_t count = select->items.count;
+    struct expr **exprs = arena_new_object(analyzer->arena, (count + select->order_count + 1) *
+                                                                sizeof(struct expr *));
+    for (uint32_t i = 0; i < count; i++) {
+        exprs[i] = select->items.items[i].expr;
+        output[i]->nullable = exprs[i]->nullable;
+        mark_event_time(analyzer, exprs[i], child, output[i]);
+    }
+    struct logical_node *node = logical_project(analyzer->arena, child, exprs, output, count);
+    return analyzer_node(analyzer, node, select->ast->position, select->ast->position_end);
+}
+
+struct output_rewrite {
+    const struct logical_node *project;
+    uint32_t count;
+};
+
+static struct expr *put_output(struct arena *arena, struct expr *expr, void *arg)
+{
+    (void)arena;
+    const struct output_rewrite *rewrite = arg;
+    if (expr->kind != EXPR_COLUMN)
+        return expr;
+    for (uint32_t i = 0; i < rewrite->count; i++)
+        if (rewrite->project->output[i]->id == expr->column.attribute_id)
+            return rewrite->project->project.exprs[i];
+    return expr;
+}
+
+struct output_test {
+    const struct select *select;
+    struct attribute *const *output;
+    bool all;
+};
+
+static bool test_output(const struct expr *expr, void *arg)
+{
+    struct output_test *test = arg;
+    if (expr->kind == EXPR_COLUMN &&
+        !is_output(test->select, test->output, expr->column.attribute_id))
+        test->all = false;
+    return test->all;
+}
+
+/* ORDER BY needs columns that are not selected: they ride along and are dropped above the sort. */
+static uint32_t add_hidden_keys(struct select *select, struct logical_node *project)
+{
+    struct analyzer *analyzer = select->analyzer;
+    uint32_t count = select->items.count, total = count;
+    struct attribute **output = arena_new_object(
+        analyzer->arena, (count + select->order_count + 1) * sizeof(struct attribute *));
+    memcpy(output, project->output, count * sizeof(struct attribute *));
+    struct output_rewrite rewrite = {.project = project, .count = count};
+    for (uint32_t i = 0; i < select->order_count; i++) {
+        struct output_test test = {.select = select, .output = output, .all = true};
+        expr_walk(select->order[i].expr, test_output, &test);
+        if (test.all)
+            continue;
+        struct expr *over =
+            expr_rewrite(analyzer->arena, select->order[i].expr, put_output, &rewrite);
+        output[total] = analyzer_attribute(analyzer, "sortkey", over->type, over->nullable);
+        project->project.exprs[total] = over;
+        select->order[i].expr = attribute_expr(analyzer->arena, output[total++]);
+    }
+    project->output = output;
+    project->output_count = total;
+    return total;
+}
+
+static struct logical_node *build_sort(struct select *select, struct logical_node *child,
+                                       struct attribute **output)
+{
+    struct analyzer *analyzer = select->analyzer;
+    if (select->order_count == 0)
+        return child;
+    uint32_t count = select->items.count, total = count;
+    if (child->kind == LOGICAL_PROJECT)
+        total = add_hidden_keys(select, child);
+    struct logical_node *sort = logical_over(analyzer->arena, LOGICAL_SORT, child);
+    analyzer_node(analyzer, sort, select->tail->position, select->tail->position_end);
+    sort->sort.keys = select->order;
+    sort->sort.key_count = select->order_count;
+    sort->sort.global = select->order_global;
+    if (total == count)
+        return sort;
+    struct expr **exprs = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < count; i++)
+        exprs[i] = attribute_expr(analyzer->arena, output[i]);
+    return logical_project(analyzer->arena, sort, exprs, output, count);
+}
+
+static enum status build_distinct(struct select *select, struct logical_node **node,
+                                  struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    if (select->ast->quantifier != AST_QUANTIFIER_DISTINCT)
+        return OK;
+    for (uint32_t i = 0; i < (*node)->output_count; i++)
+        if (type_contains_map((*node)->output[i]->type))
+            return error_raise_at(err, STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_MAP_TYPE,
+                                  select->ast->position, select->ast->position_end, "colName",
+                                  text_quoted(analyzer, (*node)->output[i]->name), "dataType",
+                                  type_quoted(analyzer, (*node)->output[i]->type), NULL);
+    *node = logical_over(analyzer->arena, LOGICAL_DISTINCT, *node);
+    analyzer_node(analyzer, *node, select->ast->position, select->ast->position_end);
+    return OK;
+}
+
+static void build_windows(struct select *select, struct logical_node **node)
+{
+    struct analyzer *analyzer = select->analyzer;
+    uint32_t count = select->items.count;
+    struct expr **slots = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < count; i++)
+        slots[i] = select->items.items[i].expr;
+    slots[count] = select->qualify;
+    extract_windows(analyzer, slots, count + (select->qualify != NULL), node);
+    for (uint32_t i = 0; i < count; i++)
+        select->items.items[i].expr = slots[i];
+    if (select->qualify == NULL)
+        return;
+    *node = logical_filter(analyzer->arena, *node, slots[count]);
+    analyzer_node(analyzer, *node, select->ast->position, select->ast->position_end);
+}
+
+static enum status build(struct select *select, struct relation *out, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct pending_generators generators = {0};
+    if (select->aggregated)
+        TRY(aggregate_slots(select, err));
+    TRY(split_generators(analyzer, &select->items, &generators, err));
+    /* ORDER BY may add aggregates, so its keys come before the node of the aggregate. */
+    struct attribute **output = select_output(select);
+    TRY(select_order(select, output, err));
+    struct logical_node *node = select->input.node;
+    if (select->aggregated) {
+        TRY(grouping_node(analyzer, &select->grouping, node, &node, err));
+        if (select->having != NULL) {
+            node = logical_filter(analyzer->arena, node, select->having);
+            analyzer_node(analyzer, node, select->ast->position, select->ast->position_end);
+            node->filter.having = true;
+        }
+    }
+    build_windows(select, &node);
+    TRY(build_generators(analyzer, &generators, &node, err));
+    node = build_project(select, node, output);
+    TRY(build_distinct(select, &node, err));
+    out->node = build_sort(select, node, output);
+    out->scope = scope_new(analyzer, out->node, NULL, select->outer);
+    return resolve_limit(analyzer, select->tail, out, err);
+}
+
+static enum status select_qualify(struct select *select, struct error *err)
+{
+    if (select->ast->qualify == NULL)
+        return OK;
+    struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
+    resolver.aliases = select->aliases;
+    resolver.alias_count = select->alias_count;
+    TRY(resolve_expr(&resolver, select->ast->qualify, &select->qualify, err));
+    if (resolver.used_alias)
+        select->qualify = expr_rewrite(select->analyzer->arena, select->qualify, put_alias, select);
+    bool windowed = expr_has_window(select->qualify);
+    for (uint32_t i = 0; i < select->items.count; i++)
+        windowed = windowed || expr_has_window(select->items.items[i].expr);
+    if (!windowed)
+        return error_raise(err, STATUS_QUALIFY_REQUIRES_WINDOW_FUNCTION, NULL);
+    if (select->qualify->type->id != TYPE_BOOLEAN) {
+        if (!type_is_numeric(select->qualify->type))
+            return raise_filter_type(select, select->qualify, err);
+        select->qualify =
+            coercion_cast(&select->analyzer->functions, select->qualify, type_simple(TYPE_BOOLEAN));
+    }
+    return OK;
+}
+
+static enum status select_grouping(struct select *select, struct error *err)
+{
+    select->grouping.position = select->ast->position;
+    select->grouping.position_end = select->ast->position_end;
+    if (select->ast->group_by == NULL)
+        return OK;
+    select->grouping.present = true;
+    struct resolver resolver = select_resolver(select, CLAUSE_GROUP_BY);
+    return grouping_keys(&resolver, select->ast->group_by, &select->items, &select->grouping, err);
+}
+
+enum status resolve_select(struct analyzer *analyzer, const struct ast_select *ast,
+                           const struct ast_tail *tail, struct scope *outer,
+                           struct expr_list *outer_refs, struct relation *input,
+                           struct relation *out, struct error *err)
+{
+    struct select select = {
+        .analyzer = analyzer,
+        .ast = ast,
+        .tail = tail,
+        .outer = outer,
+        .outer_refs = outer_refs,
+    };
+    TRY(select_from(&select, input, err));
+    if (ast->where != NULL) {
+        struct resolver resolver = select_resolver(&select, CLAUSE_WHERE);
+        TRY(select_where(analyzer, ast->where, &resolver, &select.input, ast->position,
+                         ast->position_end, err));
+    }
+    TRY(resolve_group_windows(&select, err));
+    TRY(select_list(&select, err));
+    TRY(select_having(&select, err));
+    TRY(select_qualify(&select, err));
+    select.aggregated = select_is_aggregate(&select);
+    if (select.aggregated)
+        TRY(select_grouping(&select, err));
+    return build(&select, out, err);
+}
