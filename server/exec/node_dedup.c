@@ -1,13 +1,11 @@
 /*
- * Dedup over bounded input: of the rows with equal values in the key columns the first one stays.
- * Over a stream it is a stateful operator.
+ * Dedup of a bounded run: lets the first row of each key pass.
  */
 #include "base/check.h"
-#include "columnar/row_key.h"
 #include "exec/group_table.h"
 #include "exec/node.h"
 
-#define DEDUP_MAGIC 0xdedc0001U
+#define DEDUP_MAGIC 0xdedb0001U
 
 struct dedup {
     uint32_t magic;
@@ -17,11 +15,11 @@ struct dedup {
 static enum status dedup_open(struct exec_node *self, struct arena *query,
                               const struct plan_node *node, struct error *err)
 {
-    CHECK(node->kind == PLAN_DEDUP);
     (void)err;
+    CHECK(node->kind == PLAN_DEDUP);
     struct dedup *dedup = arena_new_object(query, sizeof *dedup);
-    self->state = dedup;
     dedup->magic = DEDUP_MAGIC;
+    self->state = dedup;
     group_table_init(&dedup->seen);
     return OK;
 }
@@ -41,22 +39,27 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
     struct dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     CHECK(input == 0);
-    uint32_t count = self->plan->dedup.column_count;
-    struct vector **columns = arena_new_object(ctx->batch_arena, (count + 1) * sizeof *columns);
-    for (uint32_t i = 0; i < count; i++)
+    uint32_t key_count = self->plan->dedup.column_count;
+    void *memory = NULL;
+    TRY(arena_alloc(ctx->batch_arena, key_count + 1U, sizeof(struct vector *), &memory, err));
+    struct vector **columns = memory;
+    for (uint32_t i = 0; i < key_count; i++)
         columns[i] = batch->columns[self->plan->dedup.columns[i]];
-    struct bytes *keys = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *keys);
-    uint16_t *kept = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *kept);
-    TRY(row_key_encode(ctx->batch_arena, columns, count, batch->selection, batch->selected, keys,
-                       err));
+    TRY(arena_alloc_raw(ctx->batch_arena, batch->selected, sizeof(struct bytes), &memory, err));
+    struct bytes *keys = memory;
+    TRY(row_key_encode(ctx->batch_arena, columns, key_count, batch->selection, batch->selected,
+                       keys, err));
+    TRY(arena_alloc_raw(ctx->batch_arena, batch->selected, sizeof(uint16_t), &memory, err));
+    uint16_t *selection = memory;
     struct batch out = *batch;
-    out.selection = kept;
+    out.schema = self->plan->schema;
+    out.selection = selection;
     out.selected = 0;
     for (uint32_t i = 0; i < batch->selected; i++) {
         bool added = false;
-        group_table_add(&dedup->seen, keys[i], &added);
+        (void)group_table_add(&dedup->seen, keys[i], &added);
         if (added)
-            kept[out.selected++] = (uint16_t)batch_row(batch, i);
+            selection[out.selected++] = (uint16_t)batch_row(batch, i);
     }
     return exec_emit(self, ctx, &out, err);
 }
@@ -64,9 +67,8 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
 static void dedup_close(struct exec_node *self)
 {
     struct dedup *dedup = self->state;
-    if (dedup == NULL)
-        return;
-    group_table_fini(&dedup->seen);
+    if (dedup != NULL)
+        group_table_fini(&dedup->seen);
 }
 
 const struct exec_node_ops node_dedup = {
