@@ -171,6 +171,12 @@ enum status line_reader_fill(struct line_reader *reader, struct error *err)
     return OK;
 }
 
+void line_reader_skip(struct line_reader *reader, size_t size_bytes)
+{
+    CHECK(size_bytes <= reader->end - reader->start);
+    advance(reader, size_bytes);
+}
+
 enum status line_reader_whole(struct line_reader *reader, struct bytes *out, struct error *err)
 {
     while (!reader->stream_done)

@@ -52,6 +52,9 @@ bool line_reader_done(const struct line_reader *reader);
 /* Reads on.  Errors: those of the stream, LIMIT_EXCEEDED for a line that is too long. */
 MUST_USE enum status line_reader_fill(struct line_reader *reader, struct error *err);
 
+/* Steps over bytes of the buffer: for a reader that cuts [start, end) of `data` itself. */
+void line_reader_skip(struct line_reader *reader, size_t size_bytes);
+
 /* Reads all that is left as one record (NUL behind it).  Errors: as line_reader_fill(). */
 MUST_USE enum status line_reader_whole(struct line_reader *reader, struct bytes *out,
                                        struct error *err);
