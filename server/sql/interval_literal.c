@@ -73,6 +73,8 @@ static enum status refuse(struct scan *scan, enum status status, const char *nam
     input[input_size] = '\0';
     if (word_size > 0)
         memcpy(word, scan->text.data + from, word_size);
+    for (size_t i = 0; i < word_size; i++)
+        word[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] + 0x20 : word[i]);
     word[word_size] = '\0';
     if (name == NULL)
         return error_raise(scan->err, status, "input", input, NULL);
@@ -166,8 +168,12 @@ static enum status add(struct scan *scan, const struct amount *amount,
     }
     if (__builtin_mul_overflow(amount->whole, unit->micros, &value) ||
         __builtin_add_overflow(scan->micros, sign * value, &scan->micros) ||
-        __builtin_add_overflow(scan->micros, sign * (amount->nanos / 1000), &scan->micros))
+        __builtin_add_overflow(scan->micros, sign * (amount->nanos / 1000), &scan->micros)) {
+        if (unit->field == AST_UNIT_DAY)
+            return error_raise(scan->err, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITHOUT_SUGGESTION,
+                               NULL);
         return overflow(scan);
+    }
     widen(&scan->day_time_from, &scan->day_time_to, unit->field);
     return OK;
 }
@@ -488,7 +494,8 @@ enum status interval_from_to(struct bytes text, enum ast_unit from, enum ast_uni
     }
     TRY(read_fields(&scan, input, range));
     if (scan.months > INT32_MAX || scan.months < INT32_MIN)
-        return overflow(&scan);
+        return error_raise(err, STATUS_INVALID_INTERVAL_FORMAT__INTERVAL_PARSING, "input", input,
+                           "interval", "year-month", NULL);
     out->kind = from == AST_UNIT_YEAR ? AST_LITERAL_YEAR_MONTH : AST_LITERAL_DAY_TIME;
     out->integer = from == AST_UNIT_YEAR ? scan.months : scan.micros;
     out->from = from;

@@ -35,6 +35,7 @@ static const struct symbol {
     {"|>", TOKEN_PIPE_STEP},
     {"::", TOKEN_DOUBLE_COLON},
     {"*/", TOKEN_HINT_END},
+    {"$$", TOKEN_UNRECOGNIZED},
     {"<", TOKEN_LESS},
     {">", TOKEN_GREATER},
     {"=", TOKEN_EQUAL},

@@ -4,6 +4,8 @@
 #include "base/utf8.h"
 #include "sql/parse.h"
 
+#include <strings.h>
+
 bool parser_take(struct parser *parser, enum token_kind kind)
 {
     if (parser_kind(parser, 0) != kind || kind == TOKEN_END)
@@ -195,16 +197,51 @@ static enum status begin(struct parser *parser, struct arena *arena, struct byte
     return lexer_read(arena, parser->text, &parser->tokens, err);
 }
 
+static void quotes_are_names(struct parser *parser)
+{
+    for (size_t i = 0; i < parser->tokens.count; i++) {
+        struct token *token = &parser->tokens.items[i];
+        if (token->kind == TOKEN_STRING && parser->text.data[token->position] == '"')
+            token->kind = TOKEN_QUOTED;
+    }
+}
+
+/* Statements of Spark that are no query. */
+static bool is_command(const struct parser *parser)
+{
+    static const char *const words[] = {
+        "ALTER",    "ANALYZE", "CACHE",   "CALL",   "CREATE",   "DECLARE", "DELETE", "DESC",
+        "DESCRIBE", "DROP",    "EXPLAIN", "GRANT",  "INSERT",   "LOAD",    "MERGE",  "REFRESH",
+        "SET",      "SHOW",    "REPAIR",  "REVOKE", "TRUNCATE", "UNCACHE", "UPDATE", "USE",
+    };
+    struct bytes word = parser_token_text(parser, parser_peek(parser, 0));
+    if (parser_kind(parser, 0) != TOKEN_WORD || parser_kind(parser, 1) != TOKEN_WORD)
+        return false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (word.size_bytes == strlen(words[i]) &&
+            strncasecmp((const char *)word.data, words[i], word.size_bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The end of the text; and the arena's limit, which single nodes do not check. */
 static enum status finish(struct parser *parser, bool semicolons)
 {
     if (semicolons && parser_kind(parser, 0) != TOKEN_SEMICOLON &&
         parser_kind(parser, 0) != TOKEN_END && parser_kind(parser, 1) == TOKEN_SEMICOLON)
         return parser_extra(parser);
+    bool ended = false;
     while (semicolons && parser_take(parser, TOKEN_SEMICOLON))
-        continue;
+        ended = true;
+    if (parser_kind(parser, 0) != TOKEN_END && ended)
+        return parser_extra(parser);
     if (parser_kind(parser, 0) != TOKEN_END)
         return mismatch(parser, parser_kind(parser, 1) == TOKEN_END, "", AFTER_NOTHING);
+    const struct ast_expr *comma = parser->trailing_comma;
+    if (comma != NULL)
+        return error_raise_at(parser->err, STATUS_TRAILING_COMMA_IN_SELECT, comma->position,
+                              comma->position_end, NULL);
     void *nothing;
     return arena_alloc(parser->arena, 1, 1, &nothing, parser->err);
 }
@@ -212,13 +249,25 @@ static enum status finish(struct parser *parser, bool semicolons)
 enum status parser_query(struct arena *arena, struct bytes text, struct ast_query **out,
                          struct error *err)
 {
+    return parser_query_with(arena, text, PARSER_QUOTES_TEXT, out, err);
+}
+
+enum status parser_query_with(struct arena *arena, struct bytes text, enum parser_quotes quotes,
+                              struct ast_query **out, struct error *err)
+{
     struct parser parser;
     TRY(begin(&parser, arena, text, err));
+    if (quotes == PARSER_QUOTES_NAMES)
+        quotes_are_names(&parser);
     size_t semicolons = 0;
     while (parser_kind(&parser, semicolons) == TOKEN_SEMICOLON)
         semicolons++;
     if (parser_kind(&parser, semicolons) == TOKEN_END)
-        return error_raise_at(err, STATUS_PARSE_EMPTY_STATEMENT, 0, (int)text.size_bytes, NULL);
+        return error_raise_at(err, STATUS_PARSE_EMPTY_STATEMENT, (int)text.size_bytes,
+                              (int)text.size_bytes, NULL);
+    if (is_command(&parser))
+        return error_raise_at(err, STATUS_WRITE_STREAM_NOT_ALLOWED, parser_position(&parser),
+                              parser_peek(&parser, 0)->position_end, NULL);
     struct ast_query *query;
     TRY(parser_query_rule(&parser, &query));
     TRY(finish(&parser, true));

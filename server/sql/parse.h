@@ -28,6 +28,8 @@ struct parser {
     int depth;
     int height; /* of the highest subtree finished since the enclosing rule began */
     int retries_left;
+    const struct ast_expr *trailing_comma; /* the FROM of `SELECT a, FROM t` */
+    bool from_first;                       /* in FROM t SELECT a SELECT b: SELECT is no alias */
     int question_marks;
     int angles_used; /* how many `>` of a `>>` the types around it have taken */
     struct error *err;

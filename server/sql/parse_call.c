@@ -378,7 +378,8 @@ static enum status trim(struct parser *parser, struct ast_expr **out)
     enum keyword side = parser_keyword(parser, 2);
     enum token_kind next = parser_kind(parser, 3);
     bool sided = (side == KW_BOTH || side == KW_LEADING || side == KW_TRAILING) &&
-                 (parser_starts_expr(parser, 3) && next != TOKEN_LEFT_PAREN);
+                 parser_starts_expr(parser, 3);
+    size_t start = parser->index;
     bool from = side == KW_FROM && parser_starts_expr(parser, 3);
     if (!sided && !from)
         return parser_kind(parser, 2) == TOKEN_RIGHT_PAREN || !parser_starts_expr(parser, 2)
@@ -391,16 +392,24 @@ static enum status trim(struct parser *parser, struct ast_expr **out)
     parser_skip(parser, sided ? 3 : 2);
     if (parser_keyword(parser, 0) != KW_FROM)
         TRY(parser_value(parser, &expr->trim.characters));
+    if (sided && next == TOKEN_LEFT_PAREN && parser_keyword(parser, 0) != KW_FROM &&
+        parser_retry(parser, start)) /* trim(both(x)): a function of that name */
+        return OK;
     return finish_trim(parser, expr, out);
 }
 
 static enum status cast(struct parser *parser, struct ast_expr **out)
 {
     struct ast_expr *expr = parser_node(parser, AST_EXPR_CAST, parser_position(parser));
-    expr->cast.form = parser_keyword(parser, 0) == KW_CAST ? AST_CAST : AST_TRY_CAST;
+    enum keyword word = parser_keyword(parser, 0);
+    struct ast_path name = word_path(parser);
+    expr->cast.form = word == KW_CAST ? AST_CAST : AST_TRY_CAST;
     parser_skip(parser, 2);
+    if (parser_kind(parser, 0) == TOKEN_RIGHT_PAREN)
+        return call_rest(parser, name, word, NULL, out);
     TRY(parser_expression(parser, &expr->cast.operand));
-    TRY(parser_want_keyword(parser, KW_AS, AFTER_NOTHING));
+    if (!parser_take_keyword(parser, KW_AS))
+        return call_rest(parser, name, word, expr->cast.operand, out);
     TRY(parser_data_type(parser, &expr->cast.type));
     TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
     return parser_finish(parser, expr, out);

@@ -420,8 +420,13 @@ enum status parser_item(struct parser *parser, struct ast_item *out)
     TRY(parser_expression(parser, &out->expr));
     bool as = parser_keyword(parser, 0) == KW_AS;
     enum token_kind next = parser_kind(parser, 1);
-    if (as && next == TOKEN_LEFT_PAREN) {
+    if (as && next >= TOKEN_STRING && next <= TOKEN_BIGDECIMAL) {
         parser_skip(parser, 1);
+        return parser_unexpected(parser);
+    }
+    bool names = parser_kind(parser, 0) == TOKEN_LEFT_PAREN && parser_starts_name(parser, 1);
+    if (names || (as && next == TOKEN_LEFT_PAREN)) {
+        parser_skip(parser, as ? 1 : 0);
         TRY(parser_names(parser, &out->aliases));
     } else if (parser_starts_name(parser, 0) && !parser_starts_clause(parser)) {
         if (as && parser_starts_name(parser, 1))

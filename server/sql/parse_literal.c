@@ -209,6 +209,7 @@ static enum status decimal(struct parser *parser, const char *text, int position
         plain[size++] = i < zeros || i - zeros >= count ? '0' : digits[i - zeros];
     }
     out->kind = AST_LITERAL_DECIMAL;
+    out->integer = 0;
     out->text = bytes_of(plain, size);
     out->precision = (int)precision;
     out->scale = (int)(scale > 0 ? scale : 0);
@@ -343,6 +344,7 @@ static enum status typed_literal(struct parser *parser, struct ast_expr **out)
     case AST_LITERAL_DAY_TIME:
         if (interval_from_text(expr->literal.text, source, &expr->literal, parser->err) != OK)
             return error_at(parser->err, expr->position, end);
+        expr->literal.text = (struct bytes){0};
         break;
     default:
         break;
@@ -403,6 +405,8 @@ static enum ast_unit interval_unit(const struct parser *parser, size_t ahead)
     struct bytes word = parser_token_text(parser, token);
     if ((word.data[word.size_bytes - 1] | 0x20) == 's')
         word.size_bytes--;
+    if (word.size_bytes == 10 && strncasecmp((const char *)word.data, "NANOSECOND", 10) == 0)
+        return AST_UNIT_MICROSECOND; /* a unit for the grammar; its value is refused */
     enum ast_unit unit = unit_of(word);
     return unit == AST_UNIT_QUARTER || unit == AST_UNIT_DAYOFYEAR ? AST_UNIT_NONE : unit;
 }

@@ -45,7 +45,7 @@ static struct bytes unquote(struct parser *parser, struct bytes text)
     size_t size = 0;
     for (size_t i = 1; i + 1 < text.size_bytes; i++) {
         out[size++] = text.data[i];
-        if (text.data[i] == '`')
+        if (text.data[i] == text.data[0])
             i++;
     }
     return bytes_of(out, size);
@@ -261,7 +261,10 @@ bool parser_starts_clause(const struct parser *parser)
     case KW_EXCEPT:
     case KW_INTERSECT:
     case KW_MINUS:
-        return next == KW_ALL || next == KW_DISTINCT || parser_starts_query(parser, 1);
+        return next == KW_ALL || next == KW_DISTINCT || next == KW_BY ||
+               parser_starts_query(parser, 1);
+    case KW_SELECT:
+        return parser->from_first && parser_starts_expr(parser, 1);
     case KW_LATERAL:
         return next == KW_VIEW;
     case KW_DELAY:

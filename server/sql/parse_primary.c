@@ -112,7 +112,7 @@ static enum status parenthesis(struct parser *parser, struct ast_expr **out)
             parser_skip(parser, 1);
         return parser_unexpected(parser);
     }
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_NOTHING));
     *out = first->expr;
     return OK;
 }
@@ -146,7 +146,10 @@ static enum status named(struct parser *parser, struct ast_expr **out)
         parser_skip(parser, 2);
         return star(parser, path, position, out);
     }
-    if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN)
+    enum keyword word = parser->tokens.items[parser->index - 1].keyword;
+    bool quantified = (word == KW_ANY || word == KW_SOME || word == KW_ALL) &&
+                      parser_starts_query(parser, 1); /* = ANY (query) does not exist */
+    if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN && !quantified)
         return parser_call(parser, path, out);
     struct ast_expr *expr = parser_node(parser, AST_EXPR_COLUMN, position);
     expr->column = path;

@@ -320,6 +320,16 @@ static bool select_ahead(const struct parser *parser)
     return parser_keyword(parser, 0) == KW_SELECT;
 }
 
+static enum status from_first_select(struct parser *parser, struct ast_relation *from,
+                                     struct ast_select **out)
+{
+    bool saved = parser->from_first;
+    parser->from_first = true;
+    enum status status = parser_select(parser, from, out);
+    parser->from_first = saved;
+    return status;
+}
+
 /* FROM t, FROM t SELECT a, and FROM t SELECT a SELECT b, which is their UNION ALL. */
 static enum status from_statement(struct parser *parser, struct ast_term *term,
                                   struct ast_term **out)
@@ -334,7 +344,7 @@ static enum status from_statement(struct parser *parser, struct ast_term *term,
         term->select = select;
         return finish_term(parser, term, out);
     }
-    TRY(parser_select(parser, from, &term->select));
+    TRY(from_first_select(parser, from, &term->select));
     TRY(finish_term(parser, term, out));
     while (select_ahead(parser)) {
         struct ast_term *set = new_term(parser, AST_TERM_SET, term->position);
@@ -343,7 +353,7 @@ static enum status from_statement(struct parser *parser, struct ast_term *term,
         set->set.quantifier = AST_QUANTIFIER_ALL;
         set->set.left = *out;
         set->set.right = right;
-        TRY(parser_select(parser, from, &right->select));
+        TRY(from_first_select(parser, from, &right->select));
         TRY(finish_term(parser, right, &set->set.right));
         TRY(parser_higher(parser));
         TRY(finish_term(parser, set, out));

@@ -136,6 +136,10 @@ static enum status watermark(struct parser *parser, struct ast_watermark **out)
     if (status != OK)
         return maybe_alias && parser_retry(parser, start) ? OK : status;
     TRY(parser_want_keyword(parser, KW_OF, AFTER_NOTHING));
+    enum token_kind kind = parser_kind(parser, 0);
+    bool value = kind == TOKEN_STRING || kind == TOKEN_INTEGER || kind == TOKEN_DECIMAL;
+    if (value)
+        return parser_want_keyword(parser, KW_INTERVAL, AFTER_EXPR);
     TRY(parser_interval(parser, &mark->delay));
     mark->position_end = parser_position_end(parser);
     *out = mark;
@@ -298,6 +302,8 @@ static enum status parenthesis(struct parser *parser, struct ast_relation **out)
 static bool inline_table_ahead(const struct parser *parser)
 {
     if (parser_keyword(parser, 0) != KW_VALUES || !parser_starts_expr(parser, 1))
+        return false;
+    if (parser_kind(parser, 1) == TOKEN_LEFT_PAREN && parser_kind(parser, 2) == TOKEN_RIGHT_PAREN)
         return false;
     if (!parser_starts_name(parser, 1) || parser_kind(parser, 2) == TOKEN_STRING)
         return true;

@@ -174,6 +174,11 @@ enum status parser_group_by(struct parser *parser, struct ast_item_list *items,
     group_by->count = list.count;
     if (items != NULL)
         *items = (struct ast_item_list){names.items, names.count};
+    if (items == NULL && parser_keyword(parser, 0) == KW_AS && parser_starts_name(parser, 1)) {
+        parser_skip(parser, 1);
+        return parser_kind(parser, 1) == TOKEN_END ? parser_extra(parser)
+                                                   : parser_unexpected(parser);
+    }
     TRY(group_with(parser, group_by));
     struct ast_grouping *first = &group_by->elements[0];
     group_by->all = group_by->count == 1 && group_by->with == AST_WITH_NOTHING &&
@@ -207,14 +212,14 @@ static enum status select_clause(struct parser *parser, struct ast_select *selec
     return OK;
 }
 
-/* `SELECT a, FROM t` reads as a column FROM with the alias t. */
-static enum status refuse_trailing_comma(struct parser *parser, const struct ast_select *select)
+/* `SELECT a, FROM t` reads as a column FROM with the alias t; refused when the rest is right. */
+static void note_trailing_comma(struct parser *parser, const struct ast_select *select)
 {
     const struct ast_item *last = &select->items.items[select->items.count - 1];
-    if (select->items.count < 2 || select->from != NULL || !is_word(last->expr, "FROM"))
-        return OK;
-    return error_raise_at(parser->err, STATUS_TRAILING_COMMA_IN_SELECT, last->position,
-                          last->position_end, NULL);
+    if (select->items.count < 2 || select->from != NULL || !is_word(last->expr, "FROM") ||
+        parser->trailing_comma != NULL)
+        return;
+    parser->trailing_comma = last->expr;
 }
 
 static enum status lateral_views(struct parser *parser, struct ast_relation **relation)
@@ -232,7 +237,7 @@ static enum status select_body(struct parser *parser, struct ast_select *select)
     TRY(select_clause(parser, select));
     if (select->from == NULL && parser_keyword(parser, 0) == KW_FROM)
         TRY(parser_from(parser, &select->from));
-    TRY(refuse_trailing_comma(parser, select));
+    note_trailing_comma(parser, select);
     TRY(lateral_views(parser, &select->from));
     if (parser_take_keyword(parser, KW_WHERE))
         TRY(parser_expression(parser, &select->where));

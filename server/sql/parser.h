@@ -21,6 +21,17 @@
 MUST_USE enum status parser_query(struct arena *arena, struct bytes text, struct ast_query **out,
                                   struct error *err);
 
+/* What "x" is: a string, or a name as spark.sql.ansi.doubleQuotedIdentifiers wants it. */
+enum parser_quotes {
+    PARSER_QUOTES_TEXT,
+    PARSER_QUOTES_NAMES
+};
+
+/* As parser_query. */
+MUST_USE enum status parser_query_with(struct arena *arena, struct bytes text,
+                                       enum parser_quotes quotes, struct ast_query **out,
+                                       struct error *err);
+
 /* Parses one expression, which must be the whole text (no alias). */
 MUST_USE enum status parser_expr(struct arena *arena, struct bytes text, struct ast_expr **out,
                                  struct error *err);
