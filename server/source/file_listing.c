@@ -1,0 +1,463 @@
+#include "source/file_listing.h"
+
+#include "base/check.h"
+#include "base/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum file_kind {
+    KIND_ROOT,      /* directly in a matched directory, or matched itself */
+    KIND_PARTITION, /* below a k=v directory */
+    KIND_OTHER,     /* below a plain directory */
+};
+
+struct walk {
+    struct vfs_visitor visitor;
+    const struct listing_config *config;
+    struct listing *listing;
+    const char *root; /* where partition columns begin */
+    const char *top;  /* the matched directory */
+    const char *dir;
+    bool has_files;
+    enum file_kind kind; /* of this directory's files, once has_files */
+    char **subdirs;
+    size_t subdir_count;
+    size_t subdir_capacity;
+};
+
+void listing_init(struct listing *listing)
+{
+    *listing = (struct listing){.arena = arena_new("batch", 0)};
+}
+
+void listing_fini(struct listing *listing)
+{
+    for (size_t i = 0; i < listing->count; i++)
+        free(listing->files[i].path);
+    free(listing->files);
+    free(listing->dirs);
+    arena_free(listing->arena);
+    *listing = (struct listing){0};
+}
+
+bool listing_name_hidden(const char *name)
+{
+    static const char copying[] = "._COPYING_";
+    size_t size = strlen(name);
+    if (name[0] == '.' || (name[0] == '_' && strchr(name, '=') == NULL))
+        return true;
+    return size >= sizeof copying - 1 && strcmp(name + size - (sizeof copying - 1), copying) == 0;
+}
+
+static int compare_paths(const struct listed_file *left, const struct listed_file *right)
+{
+    return strcmp(left->path, right->path);
+}
+
+static int compare_oldest(const void *a, const void *b)
+{
+    const struct listed_file *left = a;
+    const struct listed_file *right = b;
+    if (left->mtime_us != right->mtime_us)
+        return left->mtime_us < right->mtime_us ? -1 : 1;
+    return compare_paths(left, right);
+}
+
+static int compare_latest(const void *a, const void *b)
+{
+    const struct listed_file *left = a;
+    const struct listed_file *right = b;
+    if (left->mtime_us != right->mtime_us)
+        return left->mtime_us > right->mtime_us ? -1 : 1;
+    return compare_paths(left, right);
+}
+
+void listing_sort(struct listed_file *files, size_t count, bool latest_first)
+{
+    if (count > 1)
+        qsort(files, count, sizeof *files, latest_first ? compare_latest : compare_oldest);
+}
+
+static void keep_first(struct listing *listing, size_t keep, bool latest_first)
+{
+    listing_sort(listing->files, listing->count, latest_first);
+    for (size_t i = keep; i < listing->count; i++)
+        free(listing->files[i].path);
+    if (listing->count > keep) {
+        listing->count = keep;
+        listing->truncated = true;
+    }
+}
+
+static enum status add_file(const struct listing_config *config, struct listing *listing,
+                            const char *path, enum file_kind kind, struct error *err)
+{
+    if (config->want != NULL && !config->want(config->arg, path))
+        return OK;
+    struct vfs_stat stat = {0};
+    if (!config->names_only) {
+        enum status status = vfs_stat(config->vfs, path, &stat, err);
+        if (status == STATUS_FILE_NOT_FOUND)
+            return OK; /* gone since the directory was read */
+        TRY(status);
+    }
+    if (config->keep_max > 0 && listing->count >= 2 * config->keep_max)
+        keep_first(listing, config->keep_max, config->latest_first);
+    if (listing->count == listing->capacity) {
+        listing->capacity = listing->capacity == 0 ? 64 : listing->capacity * 2;
+        listing->files = realloc(listing->files, listing->capacity * sizeof *listing->files);
+        CHECK(listing->files != NULL);
+    }
+    char *copy = strdup(path);
+    CHECK(copy != NULL);
+    listing->files[listing->count++] = (struct listed_file){
+        .path = copy,
+        .size_bytes = stat.size_bytes,
+        .mtime_us = stat.mtime_us,
+        .kind = (uint8_t)kind,
+    };
+    return OK;
+}
+
+static void add_dir(struct listing *listing, struct partition_dir dir)
+{
+    if (listing->dir_count == listing->dir_capacity) {
+        listing->dir_capacity = listing->dir_capacity == 0 ? 16 : listing->dir_capacity * 2;
+        listing->dirs = realloc(listing->dirs, listing->dir_capacity * sizeof *listing->dirs);
+        CHECK(listing->dirs != NULL);
+    }
+    listing->dirs[listing->dir_count++] = dir;
+}
+
+/* The first file of a directory: what kind of directory is it? */
+static enum status note_files(struct walk *walk, struct error *err)
+{
+    struct listing *listing = walk->listing;
+    walk->has_files = true;
+    walk->kind = strcmp(walk->dir, walk->top) == 0 ? KIND_ROOT : KIND_OTHER;
+    if (walk->config->recursive)
+        return OK;
+    struct partition_dir dir;
+    TRY(partition_path_parse(listing->arena, walk->root, walk->dir, &dir, err));
+    if (dir.count > 0) {
+        walk->kind = KIND_PARTITION;
+        add_dir(listing, dir);
+    } else if (walk->kind == KIND_OTHER) {
+        listing->plain_dir = arena_strdup(listing->arena, walk->dir);
+    } else {
+        listing->root_with_files = arena_strdup(listing->arena, walk->dir);
+    }
+    return OK;
+}
+
+static void add_subdir(struct walk *walk, const char *name)
+{
+    if (walk->subdir_count == walk->subdir_capacity) {
+        walk->subdir_capacity = walk->subdir_capacity == 0 ? 16 : walk->subdir_capacity * 2;
+        walk->subdirs = realloc(walk->subdirs, walk->subdir_capacity * sizeof *walk->subdirs);
+        CHECK(walk->subdirs != NULL);
+    }
+    char *copy = strdup(name);
+    CHECK(copy != NULL);
+    walk->subdirs[walk->subdir_count++] = copy;
+}
+
+static enum status visit_entry(struct vfs_visitor *visitor, const char *name, enum vfs_kind kind,
+                               struct error *err)
+{
+    struct walk *walk = (struct walk *)visitor;
+    if (listing_name_hidden(name))
+        return OK;
+    if (kind == VFS_DIR) {
+        add_subdir(walk, name);
+        return OK;
+    }
+    if (walk->config->name_glob != NULL && !glob_matches(walk->config->name_glob, name))
+        return OK;
+    if (!walk->has_files)
+        TRY(note_files(walk, err));
+    /* Only partition directories can make these count, and those were counted above. */
+    if (walk->kind == KIND_OTHER && !walk->config->recursive)
+        return OK;
+    struct arena *request = arena_new("request", 0);
+    enum status status =
+        add_file(walk->config, walk->listing, path_join(request, walk->dir, name), walk->kind, err);
+    arena_free(request);
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): limited by LISTING_DEPTH_MAX */
+static enum status walk_dir(const struct walk *parent, const char *dir, int depth,
+                            struct error *err)
+{
+    if (depth > LISTING_DEPTH_MAX)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the depth of a directory", "limit",
+                           "64", NULL);
+    struct walk walk = {
+        .visitor = {.visit = visit_entry},
+        .config = parent->config,
+        .listing = parent->listing,
+        .root = parent->root,
+        .top = parent->top,
+        .dir = dir,
+    };
+    if (walk.config->watch != NULL)
+        dir_watch_add(walk.config->watch, dir);
+    enum status status = vfs_scan(walk.config->vfs, dir, &walk.visitor, err);
+    if (status == STATUS_FILE_NOT_FOUND) /* removed meanwhile */
+        status = OK;
+    if (walk.subdir_count > 1)
+        qsort(walk.subdirs, walk.subdir_count, sizeof *walk.subdirs, compare_names);
+    struct arena *request = arena_new("request", 0);
+    for (size_t i = 0; i < walk.subdir_count; i++) {
+        if (status == OK)
+            status = walk_dir(&walk, path_join(request, dir, walk.subdirs[i]), depth + 1, err);
+        free(walk.subdirs[i]);
+    }
+    arena_free(request);
+    free(walk.subdirs);
+    return status;
+}
+
+static enum status walk_root(const struct listing_config *config, struct listing *listing,
+                             const char *path, struct error *err)
+{
+    struct vfs_stat stat;
+    enum status status = vfs_stat(config->vfs, path, &stat, err);
+    if (status == STATUS_FILE_NOT_FOUND)
+        return OK;
+    TRY(status);
+    listing->found_root = true;
+    const char *base = config->base_path != NULL && path_is_below(path, config->base_path)
+                           ? config->base_path
+                           : path;
+    if (stat.kind == VFS_DIR) {
+        struct walk top = {.config = config, .listing = listing, .root = base, .top = path};
+        return walk_dir(&top, path, 0, err);
+    }
+    const char *name = path_basename(path);
+    if (config->name_glob != NULL && !glob_matches(config->name_glob, name))
+        return OK;
+    if (config->watch != NULL)
+        dir_watch_add(config->watch, path_dirname(listing->arena, path));
+    return add_file(config, listing, path, KIND_ROOT, err);
+}
+
+/* Expanding one pattern, component by component. */
+struct expansion {
+    struct vfs_visitor visitor;
+    const char *component;
+    struct arena *arena;
+    char **names;
+    size_t count;
+    size_t capacity;
+};
+
+static enum status visit_name(struct vfs_visitor *visitor, const char *name, enum vfs_kind kind,
+                              struct error *err)
+{
+    (void)kind;
+    (void)err;
+    struct expansion *expansion = (struct expansion *)visitor;
+    /* As in Hadoop's globs, hidden names have to be asked for. */
+    if (!glob_matches(expansion->component, name))
+        return OK;
+    if (expansion->count == expansion->capacity) {
+        expansion->capacity = expansion->capacity == 0 ? 16 : expansion->capacity * 2;
+        expansion->names =
+            realloc(expansion->names, expansion->capacity * sizeof *expansion->names);
+        CHECK(expansion->names != NULL);
+    }
+    expansion->names[expansion->count++] = arena_strdup(expansion->arena, name);
+    return OK;
+}
+
+/* `done` is a path without magic, `rest` what follows it ("" or "a/b*"). */
+/* NOLINTNEXTLINE(misc-no-recursion): one level per component of the pattern */
+static enum status expand(const struct listing_config *config, struct listing *listing,
+                          const char *done, const char *rest, struct error *err)
+{
+    while (*rest == '/')
+        rest++;
+    if (*rest == '\0')
+        return walk_root(config, listing, done, err);
+    struct arena *request = arena_new("request", 0);
+    size_t size = strcspn(rest, "/");
+    struct expansion expansion = {
+        .visitor = {.visit = visit_name},
+        .component = arena_strndup(request, rest, size),
+        .arena = request,
+    };
+    enum status status = OK;
+    if (!glob_has_magic(expansion.component)) {
+        TRY_OUT(expand(config, listing, path_join(request, done, expansion.component), rest + size,
+                       err));
+        goto out;
+    }
+    if (config->watch != NULL)
+        dir_watch_add(config->watch, done);
+    status = vfs_scan(config->vfs, done, &expansion.visitor, err);
+    if (status != OK) { /* what is not there, or is no directory, matches nothing */
+        struct error ignored = ERROR_INIT;
+        struct vfs_stat stat = {0};
+        bool is_dir = vfs_stat(config->vfs, done, &stat, &ignored) == OK && stat.kind == VFS_DIR;
+        status = is_dir ? status : OK;
+        goto out;
+    }
+    if (expansion.count > 1)
+        qsort(expansion.names, expansion.count, sizeof *expansion.names, compare_names);
+    for (size_t i = 0; i < expansion.count; i++)
+        TRY_OUT(expand(config, listing, path_join(request, done, expansion.names[i]), rest + size,
+                       err));
+out:
+    free(expansion.names);
+    arena_free(request);
+    return status;
+}
+
+static bool same_columns(const struct partition_dir *a, const struct partition_dir *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (strcmp(a->columns[i].name, b->columns[i].name) != 0)
+            return false;
+    return true;
+}
+
+static char *column_list(struct arena *arena, const struct partition_dir *dir)
+{
+    char *list = arena_strdup(arena, "");
+    for (uint32_t i = 0; i < dir->count; i++)
+        list = arena_sprintf(arena, "%s%s%s", list, i > 0 ? ", " : "", dir->columns[i].name);
+    return list;
+}
+
+static enum status conflicting_bases(struct listing *listing, const char *a, const char *b,
+                                     struct error *err)
+{
+    return error_raise(err, STATUS_CONFLICTING_DIRECTORY_STRUCTURES, "discoveredBasePaths",
+                       arena_sprintf(listing->arena, "file:%s, file:%s", a, b), NULL);
+}
+
+static enum status check_partitions(struct listing *listing, struct error *err)
+{
+    listing->partitioned = listing->dir_count > 0;
+    if (!listing->partitioned)
+        return OK;
+    const struct partition_dir *first = &listing->dirs[0];
+    if (listing->plain_dir != NULL)
+        return conflicting_bases(listing, first->base, listing->plain_dir, err);
+    if (listing->root_with_files != NULL && strcmp(listing->root_with_files, first->base) != 0)
+        return conflicting_bases(listing, first->base, listing->root_with_files, err);
+    for (size_t i = 1; i < listing->dir_count; i++)
+        if (strcmp(listing->dirs[i].base, first->base) != 0)
+            return conflicting_bases(listing, first->base, listing->dirs[i].base, err);
+    for (size_t i = 1; i < listing->dir_count; i++) {
+        const struct partition_dir *other = &listing->dirs[i];
+        if (!same_columns(first, other))
+            return error_raise(
+                err, STATUS_CONFLICTING_PARTITION_COLUMN_NAMES, "distinctPartColLists",
+                arena_sprintf(listing->arena, "%s; %s", column_list(listing->arena, first),
+                              column_list(listing->arena, other)),
+                "suspiciousPaths", arena_sprintf(listing->arena, "file:%s", first->base), NULL);
+    }
+    return OK;
+}
+
+static void drop_uncounted(struct listing *listing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        if (listing->partitioned && listing->files[i].kind != KIND_PARTITION)
+            free(listing->files[i].path);
+        else
+            listing->files[kept++] = listing->files[i];
+    }
+    listing->count = kept;
+}
+
+enum status listing_run(const struct listing_config *config, struct listing *listing,
+                        struct error *err)
+{
+    CHECK(listing->arena != NULL);
+    for (size_t i = 0; i < config->pattern_count; i++)
+        TRY(expand(config, listing, "/", config->patterns[i], err));
+    TRY(check_partitions(listing, err));
+    drop_uncounted(listing);
+    listing_sort(listing->files, listing->count, config->latest_first);
+    if (config->keep_max > 0 && listing->count > config->keep_max)
+        keep_first(listing, config->keep_max, config->latest_first);
+    return OK;
+}
+
+/* Whether the first components of `path` match the pattern; *rest is what follows them. */
+static bool match_root(struct arena *arena, const char *pattern, const char *path,
+                       const char **rest)
+{
+    for (;;) {
+        while (*pattern == '/')
+            pattern++;
+        while (*path == '/')
+            path++;
+        if (*pattern == '\0') {
+            *rest = path;
+            return true;
+        }
+        size_t pattern_size = strcspn(pattern, "/");
+        size_t path_size = strcspn(path, "/");
+        if (path_size == 0 || !glob_matches(arena_strndup(arena, pattern, pattern_size),
+                                            arena_strndup(arena, path, path_size)))
+            return false;
+        pattern += pattern_size;
+        path += path_size;
+    }
+}
+
+const char *listing_root_of(const struct listing_config *config, struct arena *arena,
+                            const char *path)
+{
+    const char *name = path_basename(path);
+    if (config->name_glob != NULL && !glob_matches(config->name_glob, name))
+        return NULL;
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        const char *rest = NULL;
+        if (!match_root(arena, config->patterns[i], path, &rest))
+            continue;
+        bool hidden = false;
+        for (const char *at = rest; *at != '\0' && !hidden;) {
+            size_t size = strcspn(at, "/");
+            hidden = listing_name_hidden(arena_strndup(arena, at, size));
+            at += size + (at[size] == '/');
+        }
+        if (hidden)
+            continue;
+        size_t size = (size_t)(rest - path);
+        while (size > 1 && path[size - 1] == '/')
+            size--;
+        return arena_strndup(arena, path, size);
+    }
+    return NULL;
+}
+
+char *listing_prefix(struct arena *arena, const char *pattern)
+{
+    size_t size = 0;
+    for (const char *at = pattern; *at != '\0';) {
+        size_t part = 0;
+        while (at[part] == '/')
+            part++;
+        part += strcspn(at + part, "/");
+        if (glob_has_magic(arena_strndup(arena, at, part)))
+            break;
+        at += part;
+        size = (size_t)(at - pattern);
+    }
+    return size == 0 ? arena_strdup(arena, "/") : arena_strndup(arena, pattern, size);
+}

@@ -1,0 +1,43 @@
+/*
+ * Reading the files of a range: splits, and the rows of a split with its partition columns.
+ *
+ * A file_reader is made when the columns are bound, and only read from then on: tasks share it.
+ */
+#ifndef SERVER_SOURCE_FILE_READER_H
+#define SERVER_SOURCE_FILE_READER_H
+
+#include "columnar/timezone.h"
+#include "format/format.h"
+#include "source/file_listing.h"
+#include "source/file_range.h"
+
+#define FILE_SPLIT_BYTES ((uint64_t)16 << 20) /* larger files are cut, if the format allows it */
+
+struct file_reader {
+    struct vfs *vfs;
+    const struct format_ops *format;
+    struct format_reader *reader;
+    const struct listing_config *listing; /* which root a path lies below */
+    const struct zone *zone;
+    const struct type *schema; /* all columns: data, then partition columns */
+    uint32_t data_count;       /* fields of `schema` that files hold */
+    const struct type *bound;  /* STRUCT of the columns delivered */
+    const uint32_t *columns;   /* their indexes in `schema` */
+    uint32_t column_count;
+    bool ignore_missing;
+    bool ignore_corrupt;
+};
+
+/* The splits of `files`, in order, in `batch`.  Errors: FAILED_READ_FILE.FILE_NOT_EXIST,
+ * SOURCE_FILE_CHANGED, those of partition values. */
+MUST_USE enum status file_reader_splits(const struct file_reader *reader,
+                                        const struct range_file *files, size_t count,
+                                        struct arena *batch, struct source_split **out,
+                                        size_t *out_count, struct error *err);
+
+/* Delivers the rows of a split.  Threads: any. */
+MUST_USE enum status file_reader_read(const struct file_reader *reader,
+                                      const struct source_split *split,
+                                      struct batch_receiver *receiver, struct error *err);
+
+#endif

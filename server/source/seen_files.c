@@ -1,0 +1,564 @@
+#include "source/seen_files.h"
+
+#include "base/buffer.h"
+#include "base/check.h"
+#include "base/crc32c.h"
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN_MAGIC      "TMSEEN1\n"
+#define RUN_FOOTER     24
+#define ENTRY_BYTES    24
+#define RUNS_MAX       48
+#define MANIFEST_MAX   65536
+#define TABLE_SLOTS    (SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
+#define WRITE_CHUNK    (1U << 20)
+#define PATH_BYTES_MAX 4096
+
+struct seen_entry {
+    uint64_t high; /* the order of runs */
+    uint64_t low;
+    int64_t mtime_us;
+};
+
+_Static_assert(sizeof(struct seen_entry) == ENTRY_BYTES, "entries are written as they are");
+
+struct run {
+    uint64_t generation;
+    uint64_t count;
+    struct vfs_map *map;
+    const struct seen_entry *entries; /* in the map */
+};
+
+struct seen_files {
+    struct vfs *vfs;
+    char *dir; /* NULL: in memory only */
+    int64_t max_age_us;
+    int64_t latest_us;         /* newest time added; INT64_MIN: none */
+    int64_t purge_us;          /* older entries do not count; INT64_MIN: none */
+    struct run runs[RUNS_MAX]; /* oldest first */
+    size_t run_count;
+    /* Open addressing; high == low == 0 is an empty slot (a hash of 0 is stored as 1). */
+    struct seen_entry *slots;
+    size_t slot_count;
+    size_t memory_count;
+    struct buffer pending; /* entries not yet in the log */
+    struct vfs_file *log;
+    uint64_t log_generation;
+    uint64_t next_generation;
+};
+
+static struct seen_entry entry_of(struct bytes identity, int64_t mtime_us)
+{
+    struct seen_entry entry = {
+        .high = hash_bytes(identity.data, identity.size_bytes),
+        .low = hash_bytes_seeded(identity.data, identity.size_bytes, 0x5ee0f11e5),
+        .mtime_us = mtime_us,
+    };
+    if (entry.high == 0 && entry.low == 0)
+        entry.low = 1;
+    return entry;
+}
+
+static bool same_file(const struct seen_entry *a, const struct seen_entry *b)
+{
+    return a->high == b->high && a->low == b->low;
+}
+
+/* The slot of the entry, or the empty one where it belongs. */
+static struct seen_entry *find_slot(const struct seen_files *seen, const struct seen_entry *entry)
+{
+    size_t mask = seen->slot_count - 1;
+    for (size_t i = (size_t)entry->low & mask;; i = (i + 1) & mask) {
+        struct seen_entry *slot = &seen->slots[i];
+        if ((slot->high == 0 && slot->low == 0) || same_file(slot, entry))
+            return slot;
+    }
+}
+
+static void grow_table(struct seen_files *seen)
+{
+    struct seen_entry *old = seen->slots;
+    size_t old_count = seen->slot_count;
+    seen->slot_count = old_count == 0 ? 1024 : old_count * 2;
+    seen->slots = calloc(seen->slot_count, sizeof *seen->slots);
+    CHECK(seen->slots != NULL);
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i].high != 0 || old[i].low != 0)
+            *find_slot(seen, &old[i]) = old[i];
+    free(old);
+}
+
+static void clear_table(struct seen_files *seen)
+{
+    if (seen->slot_count > TABLE_SLOTS) {
+        free(seen->slots);
+        seen->slots = NULL;
+        seen->slot_count = 0;
+        grow_table(seen);
+    } else {
+        memset(seen->slots, 0, seen->slot_count * sizeof *seen->slots);
+    }
+    seen->memory_count = 0;
+}
+
+/* False: it is there already, with this or a newer time. */
+static bool remember(struct seen_files *seen, const struct seen_entry *entry)
+{
+    if ((seen->memory_count + 1) * 2 > seen->slot_count)
+        grow_table(seen);
+    struct seen_entry *slot = find_slot(seen, entry);
+    bool known = slot->high != 0 || slot->low != 0;
+    if (entry->mtime_us > seen->latest_us)
+        seen->latest_us = entry->mtime_us;
+    if (known && slot->mtime_us >= entry->mtime_us)
+        return false;
+    seen->memory_count += !known;
+    *slot = *entry;
+    return true;
+}
+
+static const struct seen_entry *find_in_run(const struct run *run, const struct seen_entry *entry)
+{
+    uint64_t low = 0;
+    uint64_t high = run->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        const struct seen_entry *at = &run->entries[middle];
+        if (at->high < entry->high || (at->high == entry->high && at->low < entry->low))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < run->count && same_file(&run->entries[low], entry) ? &run->entries[low] : NULL;
+}
+
+bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int64_t mtime_us)
+{
+    CHECK(seen != NULL);
+    if (mtime_us < seen->purge_us)
+        return false;
+    struct seen_entry entry = entry_of(identity, mtime_us);
+    const struct seen_entry *slot = find_slot(seen, &entry);
+    if ((slot->high != 0 || slot->low != 0) && slot->mtime_us >= seen->purge_us)
+        return false;
+    for (size_t i = 0; i < seen->run_count; i++) {
+        const struct seen_entry *found = find_in_run(&seen->runs[i], &entry);
+        if (found != NULL && found->mtime_us >= seen->purge_us)
+            return false;
+    }
+    return true;
+}
+
+void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtime_us)
+{
+    CHECK(seen != NULL);
+    struct seen_entry entry = entry_of(identity, mtime_us);
+    if (remember(seen, &entry) && seen->dir != NULL)
+        buffer_add(&seen->pending, &entry, sizeof entry);
+}
+
+void seen_files_purge(struct seen_files *seen)
+{
+    CHECK(seen != NULL);
+    if (seen->latest_us == INT64_MIN || seen->max_age_us == INT64_MAX ||
+        seen->latest_us < INT64_MIN + seen->max_age_us)
+        return;
+    seen->purge_us = seen->latest_us - seen->max_age_us;
+}
+
+static void file_path(const struct seen_files *seen, uint64_t generation, const char *extension,
+                      char out[PATH_BYTES_MAX])
+{
+    (void)snprintf(out, PATH_BYTES_MAX, "%s/seen-%llu.%s", seen->dir,
+                   (unsigned long long)generation, extension);
+}
+
+static enum status put_manifest(struct seen_files *seen, struct error *err)
+{
+    struct buffer text = {0};
+    buffer_printf(&text, "tidemill-seen 1\nlog %llu\nlatest %lld\n",
+                  (unsigned long long)seen->log_generation, (long long)seen->latest_us);
+    for (size_t i = 0; i < seen->run_count; i++)
+        buffer_printf(&text, "run %llu %llu\n", (unsigned long long)seen->runs[i].generation,
+                      (unsigned long long)seen->runs[i].count);
+    buffer_printf(&text, "crc %08x\n", crc32c(0, text.data, text.size_bytes));
+    char path[PATH_BYTES_MAX];
+    (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
+    enum status status = vfs_put(seen->vfs, path, buffer_bytes(&text), false, err);
+    buffer_fini(&text);
+    return status;
+}
+
+static enum status corrupt(struct error *err, const char *path)
+{
+    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", path, NULL);
+}
+
+static enum status map_run(struct seen_files *seen, struct run *run, struct error *err)
+{
+    char path[PATH_BYTES_MAX];
+    file_path(seen, run->generation, "run", path);
+    struct bytes content;
+    TRY(vfs_map(seen->vfs, path, &run->map, &content, err));
+    bool whole = content.size_bytes >= RUN_FOOTER &&
+                 content.size_bytes - RUN_FOOTER == run->count * ENTRY_BYTES;
+    if (whole) {
+        const uint8_t *footer = content.data + run->count * ENTRY_BYTES;
+        uint64_t count = 0;
+        uint32_t crc = 0;
+        memcpy(&count, footer + 8, sizeof count);
+        memcpy(&crc, footer + 16, sizeof crc);
+        whole = memcmp(footer, RUN_MAGIC, 8) == 0 && count == run->count &&
+                crc32c(0, content.data, content.size_bytes - RUN_FOOTER) == crc;
+    }
+    if (!whole) {
+        vfs_unmap(run->map);
+        run->map = NULL;
+        return corrupt(err, path);
+    }
+    run->entries = (const void *)content.data;
+    return OK;
+}
+
+/* Reads the manifest's lines; false: it is broken. */
+static bool parse_manifest(struct seen_files *seen, char *text)
+{
+    char *crc_line = strstr(text, "\ncrc ");
+    unsigned crc = 0;
+    if (crc_line == NULL || sscanf(crc_line + 1, "crc %8x\n", &crc) != 1 ||
+        crc32c(0, text, (size_t)(crc_line + 1 - text)) != crc)
+        return false;
+    crc_line[1] = '\0';
+    unsigned long long generation = 0;
+    unsigned long long count = 0;
+    long long latest = 0;
+    char *rest = text;
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+        if (sscanf(line, "log %llu", &generation) == 1)
+            seen->log_generation = generation;
+        else if (sscanf(line, "latest %lld", &latest) == 1)
+            seen->latest_us = latest;
+        else if (sscanf(line, "run %llu %llu", &generation, &count) == 2 &&
+                 seen->run_count < RUNS_MAX)
+            seen->runs[seen->run_count++] = (struct run){.generation = generation, .count = count};
+        if (generation >= seen->next_generation)
+            seen->next_generation = generation + 1;
+    }
+    return true;
+}
+
+static enum status load_manifest(struct seen_files *seen, struct arena *arena, struct error *err)
+{
+    char path[PATH_BYTES_MAX];
+    (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
+    struct bytes content;
+    TRY(vfs_get(seen->vfs, path, MANIFEST_MAX, arena, &content, err));
+    char *text = arena_strndup(arena, content.data, content.size_bytes);
+    if (strncmp(text, "tidemill-seen 1\n", 16) != 0)
+        return error_raise(err, STATUS_CHECKPOINT__UNSUPPORTED_VERSION, "path", path, "version",
+                           arena_strndup(arena, text, strcspn(text, "\n")), "supported",
+                           "tidemill-seen 1", NULL);
+    if (!parse_manifest(seen, text))
+        return corrupt(err, path);
+    for (size_t i = 0; i < seen->run_count; i++)
+        TRY(map_run(seen, &seen->runs[i], err));
+    return OK;
+}
+
+/* Takes the whole records of the log; *valid is where they end. */
+static void replay_log(struct seen_files *seen, struct bytes content, uint64_t *valid)
+{
+    size_t at = 0;
+    while (content.size_bytes - at >= 8) {
+        uint32_t size = 0;
+        uint32_t crc = 0;
+        memcpy(&size, content.data + at, sizeof size);
+        memcpy(&crc, content.data + at + 4, sizeof crc);
+        if (size == 0 || size % ENTRY_BYTES != 0 || size > content.size_bytes - at - 8 ||
+            crc32c(0, content.data + at + 8, size) != crc)
+            break;
+        for (uint32_t i = 0; i < size; i += ENTRY_BYTES) {
+            struct seen_entry entry;
+            memcpy(&entry, content.data + at + 8 + i, sizeof entry);
+            (void)remember(seen, &entry);
+        }
+        at += 8 + size;
+    }
+    *valid = at;
+}
+
+/* The log is only a hint of what the intents say as well, so a torn end is cut, not refused. */
+static enum status open_log(struct seen_files *seen, struct error *err)
+{
+    char path[PATH_BYTES_MAX];
+    file_path(seen, seen->log_generation, "log", path);
+    uint64_t valid = 0;
+    if (vfs_exists(seen->vfs, path)) {
+        struct vfs_map *map = NULL;
+        struct bytes content;
+        TRY(vfs_map(seen->vfs, path, &map, &content, err));
+        replay_log(seen, content, &valid);
+        vfs_unmap(map);
+    }
+    return vfs_open(seen->vfs, path, valid, 0, &seen->log, err);
+}
+
+static enum status load(struct seen_files *seen, struct error *err)
+{
+    char path[PATH_BYTES_MAX];
+    (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
+    TRY(vfs_make_dirs(seen->vfs, seen->dir, err));
+    if (!vfs_exists(seen->vfs, path)) {
+        seen->log_generation = 0;
+        seen->next_generation = 1;
+        TRY(put_manifest(seen, err));
+    } else {
+        struct arena *arena = arena_new("request", 0);
+        enum status status = load_manifest(seen, arena, err);
+        arena_free(arena);
+        TRY(status);
+    }
+    return open_log(seen, err);
+}
+
+enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us,
+                            struct seen_files **out, struct error *err)
+{
+    CHECK(max_age_us >= 0);
+    struct seen_files *seen = calloc(1, sizeof *seen);
+    CHECK(seen != NULL);
+    seen->vfs = vfs;
+    seen->max_age_us = max_age_us;
+    seen->latest_us = INT64_MIN;
+    seen->purge_us = INT64_MIN;
+    grow_table(seen);
+    if (dir != NULL) {
+        seen->dir = strdup(dir);
+        CHECK(seen->dir != NULL);
+        enum status status = load(seen, err);
+        if (status != OK) {
+            seen_files_close(seen);
+            return status;
+        }
+        seen_files_purge(seen);
+    }
+    *out = seen;
+    return OK;
+}
+
+void seen_files_close(struct seen_files *seen)
+{
+    if (seen == NULL)
+        return;
+    for (size_t i = 0; i < seen->run_count; i++)
+        vfs_unmap(seen->runs[i].map);
+    vfs_close(seen->log);
+    buffer_fini(&seen->pending);
+    free(seen->slots);
+    free(seen->dir);
+    free(seen);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct seen_entry *left = a;
+    const struct seen_entry *right = b;
+    if (left->high != right->high)
+        return left->high < right->high ? -1 : 1;
+    return left->low < right->low ? -1 : left->low > right->low;
+}
+
+/* The entries in memory, sorted; the caller frees them. */
+static struct run memory_as_run(const struct seen_files *seen)
+{
+    struct seen_entry *entries = calloc(seen->memory_count + 1, sizeof *entries);
+    CHECK(entries != NULL);
+    size_t count = 0;
+    for (size_t i = 0; i < seen->slot_count; i++)
+        if (seen->slots[i].high != 0 || seen->slots[i].low != 0)
+            entries[count++] = seen->slots[i];
+    qsort(entries, count, sizeof *entries, compare_entries);
+    return (struct run){.count = count, .entries = entries};
+}
+
+struct run_writer {
+    struct vfs_file *file;
+    struct buffer chunk;
+    uint64_t count;
+    uint32_t crc;
+};
+
+static enum status write_chunk(struct run_writer *writer, struct error *err)
+{
+    writer->crc = crc32c(writer->crc, writer->chunk.data, writer->chunk.size_bytes);
+    TRY(vfs_append(writer->file, buffer_bytes(&writer->chunk), err));
+    buffer_clear(&writer->chunk);
+    return OK;
+}
+
+/* Merges the inputs, newest time of a file winning, without what is too old. */
+static enum status merge_entries(struct run_writer *writer, const struct run *inputs, size_t count,
+                                 int64_t purge_us, struct error *err)
+{
+    uint64_t at[RUNS_MAX + 1] = {0};
+    for (;;) {
+        const struct seen_entry *least = NULL;
+        for (size_t i = 0; i < count; i++)
+            if (at[i] < inputs[i].count &&
+                (least == NULL || compare_entries(&inputs[i].entries[at[i]], least) < 0))
+                least = &inputs[i].entries[at[i]];
+        if (least == NULL)
+            return OK;
+        struct seen_entry entry = *least;
+        for (size_t i = 0; i < count; i++) {
+            if (at[i] == inputs[i].count || !same_file(&inputs[i].entries[at[i]], &entry))
+                continue;
+            if (inputs[i].entries[at[i]].mtime_us > entry.mtime_us)
+                entry.mtime_us = inputs[i].entries[at[i]].mtime_us;
+            at[i]++;
+        }
+        if (entry.mtime_us < purge_us)
+            continue;
+        buffer_add(&writer->chunk, &entry, sizeof entry);
+        writer->count++;
+        if (writer->chunk.size_bytes >= WRITE_CHUNK)
+            TRY(write_chunk(writer, err));
+    }
+}
+
+static enum status write_run(struct seen_files *seen, const char *path, const struct run *inputs,
+                             size_t count, uint64_t *written, struct error *err)
+{
+    enum status status = OK;
+    struct run_writer writer = {0};
+    TRY(vfs_open(seen->vfs, path, 0, 0, &writer.file, err));
+    TRY_OUT(merge_entries(&writer, inputs, count, seen->purge_us, err));
+    TRY_OUT(write_chunk(&writer, err));
+    uint8_t footer[RUN_FOOTER] = {0};
+    memcpy(footer, RUN_MAGIC, 8);
+    memcpy(footer + 8, &writer.count, sizeof writer.count);
+    memcpy(footer + 16, &writer.crc, sizeof writer.crc);
+    TRY_OUT(vfs_append(writer.file, bytes_of(footer, sizeof footer), err));
+    TRY_OUT(vfs_sync(writer.file, err));
+    *written = writer.count;
+out:
+    vfs_close(writer.file);
+    buffer_fini(&writer.chunk);
+    return status;
+}
+
+/* How many of the newest runs are merged with `count` new entries: those not twice as large as
+ * what follows them, and as many as it takes to stay below the limit. */
+static size_t runs_to_merge(const struct seen_files *seen, uint64_t count)
+{
+    size_t merged = 0;
+    uint64_t sum = count;
+    while (merged < seen->run_count) {
+        uint64_t next = seen->runs[seen->run_count - 1 - merged].count;
+        if (next > 2 * sum && seen->run_count - merged < RUNS_MAX)
+            break;
+        sum += next;
+        merged++;
+    }
+    return merged;
+}
+
+static void remove_file(struct seen_files *seen, uint64_t generation, const char *extension)
+{
+    struct error ignored = ERROR_INIT;
+    char path[PATH_BYTES_MAX];
+    file_path(seen, generation, extension, path);
+    /* A file left behind costs space, nothing else. */
+    if (vfs_remove(seen->vfs, path, &ignored) != OK)
+        error_clear(&ignored);
+}
+
+/* Makes the new run and the new, empty log the ones that count. */
+static enum status publish_run(struct seen_files *seen, struct run run, size_t merged,
+                               struct error *err)
+{
+    struct run before[RUNS_MAX];
+    size_t before_count = seen->run_count;
+    uint64_t log_before = seen->log_generation;
+    memcpy(before, seen->runs, sizeof before);
+    TRY(map_run(seen, &run, err));
+    seen->run_count -= merged;
+    seen->runs[seen->run_count++] = run;
+    seen->log_generation = seen->next_generation++;
+    enum status status = put_manifest(seen, err);
+    if (status != OK) {
+        vfs_unmap(run.map);
+        memcpy(seen->runs, before, sizeof before);
+        seen->run_count = before_count;
+        seen->log_generation = log_before;
+        return status;
+    }
+    vfs_close(seen->log);
+    seen->log = NULL;
+    remove_file(seen, log_before, "log");
+    for (size_t i = before_count - merged; i < before_count; i++) {
+        vfs_unmap(before[i].map);
+        remove_file(seen, before[i].generation, "run");
+    }
+    clear_table(seen);
+    return open_log(seen, err);
+}
+
+static enum status make_run(struct seen_files *seen, struct error *err)
+{
+    struct run inputs[RUNS_MAX + 1];
+    struct run memory = memory_as_run(seen);
+    size_t merged = runs_to_merge(seen, memory.count);
+    for (size_t i = 0; i < merged; i++)
+        inputs[i] = seen->runs[seen->run_count - merged + i];
+    inputs[merged] = memory;
+    struct run run = {.generation = seen->next_generation++};
+    char path[PATH_BYTES_MAX];
+    file_path(seen, run.generation, "run", path);
+    enum status status = write_run(seen, path, inputs, merged + 1, &run.count, err);
+    if (status == OK)
+        status = publish_run(seen, run, merged, err);
+    free((void *)(uintptr_t)memory.entries);
+    return status;
+}
+
+enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err)
+{
+    CHECK(seen != NULL);
+    *synced = false;
+    if (seen->dir == NULL)
+        return OK;
+    size_t size = seen->pending.size_bytes;
+    for (size_t at = 0; at < size;) {
+        size_t part = size - at < WRITE_CHUNK * ENTRY_BYTES ? size - at : WRITE_CHUNK * ENTRY_BYTES;
+        uint32_t header[2] = {(uint32_t)part, crc32c(0, seen->pending.data + at, part)};
+        TRY(vfs_append(seen->log, bytes_of(header, sizeof header), err));
+        TRY(vfs_append(seen->log, bytes_of(seen->pending.data + at, part), err));
+        at += part;
+    }
+    if (size > WRITE_CHUNK)
+        buffer_fini(&seen->pending);
+    seen->pending.size_bytes = 0;
+    if (seen->memory_count < SEEN_MEMORY_MAX)
+        return OK;
+    *synced = true;
+    return make_run(seen, err);
+}
+
+enum status seen_files_sync(struct seen_files *seen, struct error *err)
+{
+    CHECK(seen != NULL);
+    return seen->dir == NULL ? OK : vfs_sync(seen->log, err);
+}
+
+uint64_t seen_files_count(const struct seen_files *seen)
+{
+    uint64_t count = seen->memory_count;
+    for (size_t i = 0; i < seen->run_count; i++)
+        count += seen->runs[i].count;
+    return count;
+}

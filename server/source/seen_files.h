@@ -1,0 +1,54 @@
+/*
+ * Which files a source has read: a set that is durable, compact, and bounded in memory.
+ *
+ * A file is remembered as a 128-bit hash of its identity (path or name) and its modification time.
+ * Entries older than the newest time seen minus maxFileAge no longer count, and are dropped when
+ * runs are merged: such a file is too old to be read anyway.
+ *
+ * On disk, in the source's directory of the checkpoint (numbers little-endian):
+ *
+ *     seen            the manifest, replaced as a whole: which log and which runs count
+ *     seen-<g>.log    records  size:u32  crc32c(payload):u32  payload: entries
+ *     seen-<g>.run    entries, sorted; then "TMSEEN1\n"  count:u64  crc32c(entries):u32  0:u32
+ *
+ * An entry is hash:u64 hash:u64 mtime_us:i64.  New entries are in memory and in the log; when
+ * there are SEEN_MEMORY_MAX of them they become a run, and runs of similar size are merged, so
+ * that there are at most some dozen.  Runs are mapped, not loaded.
+ *
+ * The log is not synced with every batch: whoever adds entries has to keep them elsewhere (in the
+ * intent of the batches) until seen_files_sync().
+ * Threads: the batch thread.
+ */
+#ifndef SERVER_SOURCE_SEEN_FILES_H
+#define SERVER_SOURCE_SEEN_FILES_H
+
+#include "base/vfs.h"
+
+#define SEEN_MEMORY_MAX 65536
+
+struct seen_files;
+
+/* Opens or creates the set in `dir` (NULL: in memory only).  max_age_us INT64_MAX: no age counts.
+ * Errors: CHECKSUM_MISMATCH, UNSUPPORTED_LOG_VERSION, those of vfs. */
+MUST_USE enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us,
+                                     struct seen_files **out, struct error *err);
+void seen_files_close(struct seen_files *seen); /* NULL is fine */
+
+/* Neither seen nor too old. */
+bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int64_t mtime_us);
+
+/* Adds one; age is counted from the new times only after seen_files_purge(). */
+void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtime_us);
+/* Counts age from the newest time added so far: at the end of planning a batch. */
+void seen_files_purge(struct seen_files *seen);
+
+/* Writes what was added to the log, without a sync; may turn it into a run (which syncs).
+ * *synced: everything added so far is durable. */
+MUST_USE enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err);
+/* Makes everything flushed durable. */
+MUST_USE enum status seen_files_sync(struct seen_files *seen, struct error *err);
+
+/* Entries held, runs included. */
+uint64_t seen_files_count(const struct seen_files *seen);
+
+#endif
