@@ -82,7 +82,8 @@ struct source_ops {
     /*
      * Chooses the next range after the last planned one, within the source's own limits
      * (maxFilesPerTrigger, ...; ignored if `unlimited`, for trigger once).  *found is false if
-     * there is nothing new.  The texts of `range` live in `batch`.
+     * there is nothing new; `range` may then be filled all the same (start = end), with a detail
+     * that recover() wants to find in every committed batch.  The texts of `range` live in `batch`.
      */
     enum status (*plan)(struct source *self, bool unlimited, struct arena *batch,
                         struct source_range *range, bool *found, struct error *err);

@@ -107,6 +107,8 @@ enum status source_set_plan(struct source_set *set, bool unlimited, struct arena
             *any = true;
             continue;
         }
+        if (out->range.end.size_bytes > 0) /* what the source wants to find again */
+            continue;
         struct bytes end = buffer_bytes(&use->end);
         out->range = (struct source_range){0};
         if (end.size_bytes > 0)
