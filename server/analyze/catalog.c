@@ -110,6 +110,8 @@ static enum status resolve_source(struct analyzer *analyzer, uint32_t index, boo
     node->relation.source_index = index;
     node->relation.ordinal = analyzer->analysis->relation_count;
     node->relation.schema = schema;
+    const struct source_ops *ops = source_find(spec->format);
+    node->relation.narrows = ops != NULL && ops->narrow != NULL;
     add_relation(analyzer, spec, !is_table, index);
     node->output_count = schema->field_count;
     node->output =

@@ -72,10 +72,11 @@ struct logical_node {
     union {
         struct {
             const struct relation_spec *spec;
-            bool is_table;         /* of spec->tables, otherwise of spec->sources */
-            uint32_t source_index; /* into the one or the other */
-            uint32_t ordinal;      /* number of this use, in the order of the text */
-            const struct type *schema;
+            bool is_table;             /* of spec->tables, otherwise of spec->sources */
+            uint32_t source_index;     /* into the one or the other */
+            uint32_t ordinal;          /* number of this use, in the order of the text */
+            const struct type *schema; /* of the source, all columns */
+            bool narrows;              /* the source can leave out fields of structs */
         } relation;
         struct {
             struct expr **cells; /* row by row; foldable */
@@ -100,7 +101,6 @@ struct logical_node {
             enum logical_join kind;
             struct expr *condition; /* NULL: none */
             bool lateral;           /* the right child refers to the left with EXPR_OUTER */
-            bool null_aware;        /* LEFT_ANTI of NOT IN */
         } join;
         struct {
             bool all;
@@ -144,6 +144,8 @@ struct logical_node {
         struct {
             struct expr *time; /* output: child's, then the session STRUCT<start, end> of the row */
             struct expr *gap;  /* an interval */
+            struct expr **keys; /* the other grouping keys (the planner fills them in) */
+            uint32_t key_count;
         } session;
     };
 };

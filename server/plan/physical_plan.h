@@ -25,6 +25,8 @@ enum join_kind {
     JOIN_FULL,
     JOIN_LEFT_SEMI,
     JOIN_LEFT_ANTI,
+    JOIN_SINGLE,    /* left outer; a second match is SCALAR_SUBQUERY_TOO_MANY_ROWS */
+    JOIN_EXISTENCE, /* the left columns and a BOOLEAN: there is a match */
 };
 
 enum set_operation {
@@ -44,9 +46,10 @@ struct plan_node {
 
     union {
         struct {
-            uint32_t relation;        /* index into physical_plan.relations */
-            uint32_t *columns;        /* ordinals of the source's schema, ascending */
-            uint32_t column_count;    /* = schema->field_count */
+            uint32_t relation;     /* index into physical_plan.relations */
+            uint32_t *columns;     /* ordinals of the source's schema, ascending */
+            uint32_t column_count; /* = schema->field_count */
+            bool narrowed; /* schema's structs lack fields of the source's: see source.h, narrow */
             struct expr **predicates; /* pushed down, over the scan's output; ANDed; rows that
                                          fail are not counted as input (as Spark's readers) */
             uint32_t predicate_count;

@@ -68,6 +68,13 @@ struct source_ops {
                         struct error *err);
 
     /*
+     * Optional, after bind(): the columns that are delivered have the types of `schema`, a STRUCT
+     * parallel to bind()'s columns, in which structs may lack fields of schema(): what is not
+     * asked for need not be decoded.  Kept by reference; query lifetime.
+     */
+    enum status (*narrow)(struct source *self, const struct type *schema, struct error *err);
+
+    /*
      * Called once at the start of a run, before plan(): `committed` is the newest range that is
      * committed (NULL: none), `pending` the ranges logged after it, oldest first; pending ranges
      * will be read again.

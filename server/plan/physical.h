@@ -1,0 +1,18 @@
+/*
+ * From the optimised logical plan to the physical one: operators are chosen, columns bound to
+ * ordinals, stateful operators numbered.
+ */
+#ifndef SERVER_PLAN_PHYSICAL_H
+#define SERVER_PLAN_PHYSICAL_H
+
+#include "plan/physical_plan.h"
+#include "plan/rewrite.h"
+
+MUST_USE enum status physical_make(struct rewriter *rewriter, struct logical_node *node,
+                                   struct physical_plan *plan, struct error *err);
+
+/* window() over one row: STRUCT<start, end> of window `index` (0: the latest) around `time`. */
+struct expr *time_window_expr(struct rewriter *rewriter, struct expr *time, const int64_t spec[3],
+                              uint32_t index, const struct type *type);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The optimiser's steps, from logical plan to logical plan.  Each gives a new tree and may share
+ * nodes with the old one; nodes are copied before they are changed.
+ */
+#ifndef SERVER_PLAN_REWRITE_H
+#define SERVER_PLAN_REWRITE_H
+
+#include "analyze/analyze.h"
+#include "expr/function.h"
+
+struct rewriter {
+    struct arena *arena;
+    const struct analysis *analysis;
+    struct resolve_context functions;
+    uint32_t next_id;
+};
+
+/* Subqueries in expressions and LATERAL joins become joins.  Errors: NOT_SUPPORTED. */
+MUST_USE enum status rewrite_subqueries(struct rewriter *rewriter, struct logical_node *node,
+                                        struct logical_node **out, struct error *err);
+
+/* Constant sub-expressions become literals. */
+struct logical_node *fold_constants(struct rewriter *rewriter, struct logical_node *node);
+
+/* Filters as low as they may go. */
+struct logical_node *push_filters(struct rewriter *rewriter, struct logical_node *node);
+
+/* Projections over projections become one; those that change nothing go. */
+struct logical_node *collapse_projects(struct rewriter *rewriter, struct logical_node *node);
+
+/* Every node delivers only what is needed above it; relations get narrower schemas. */
+MUST_USE enum status prune_columns(struct rewriter *rewriter, struct logical_node *node,
+                                   struct logical_node **out, struct error *err);
+
+/* ---- shared ---- */
+
+struct logical_node *copy_node(struct rewriter *rewriter, const struct logical_node *node);
+/* A copy over another child. */
+struct logical_node *with_child(struct rewriter *rewriter, const struct logical_node *node,
+                                struct logical_node *child);
+/* Whether every column of the expression is among the outputs of the node. */
+bool expr_covered(const struct expr *expr, const struct logical_node *node);
+/* References to the outputs of a projection become the expressions behind them. */
+struct expr *substitute_outputs(struct rewriter *rewriter, struct expr *expr,
+                                struct attribute *const *output, struct expr *const *exprs,
+                                uint32_t count);
+/* The conjunction of expressions; NULL for none. */
+struct expr *conjunction(struct rewriter *rewriter, struct expr *const *exprs, uint32_t count);
+
+struct expr_set {
+    struct expr **items;
+    uint32_t count, capacity;
+};
+void expr_set_add(struct arena *arena, struct expr_set *set, struct expr *expr);
+/* Adds the parts of an AND. */
+void split_conjuncts(struct arena *arena, struct expr *expr, struct expr_set *out);
+
+#endif
