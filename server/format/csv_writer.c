@@ -196,7 +196,7 @@ static void print_date(struct csv_file *file, int32_t days)
 
 static void print_whole(struct csv_file *file, int64_t value)
 {
-    uint8_t *at = buffer_reserve(&file->cell, NUMBER_INT64_TEXT_MAX);
+    uint8_t *at = buffer_reserve(&file->cell, NUMBER_INT64_TEXT_MAX + 8);
     file->cell.size_bytes += (size_t)(text_print_int64(at, value) - at);
 }
 

@@ -478,6 +478,34 @@ static inline enum json_outcome object_next(struct json_decoder *decoder,
     return object_next_slow(decoder, object, place);
 }
 
+/* A plain text or number that nobody wants. */
+static inline bool skip_plain(const uint8_t **cursor)
+{
+    const uint8_t *at = *cursor;
+    if (*at == '"') {
+        at = scan_json_plain(at + 1);
+        if (*at != '"')
+            return false;
+        *cursor = at + 1;
+        return true;
+    }
+    at += *at == '-';
+    unsigned whole = digits_count(digits_load(at));
+    if (whole == 0 || whole == 8 || (*at == '0' && whole > 1))
+        return false;
+    at += whole;
+    if (*at == '.') {
+        unsigned fraction = digits_count(digits_load(at + 1));
+        if (fraction == 0 || fraction == 8)
+            return false;
+        at += 1 + fraction;
+    }
+    if ((*at | 0x20) == 'e')
+        return false;
+    *cursor = at;
+    return true;
+}
+
 static enum json_outcome decode_fields(struct json_decoder *decoder, struct json_object *object,
                                        struct json_column *columns, uint32_t index,
                                        const uint8_t **cursor)
@@ -490,7 +518,8 @@ static enum json_outcome decode_fields(struct json_decoder *decoder, struct json
             break;
         place.first = false;
         if (place.field == FIELD_NONE) {
-            if (json_skip_value(&decoder->lexer, &place.at) == JSON_SYNTAX)
+            if (!skip_plain(&place.at) &&
+                json_skip_value(&decoder->lexer, &place.at) == JSON_SYNTAX)
                 return JSON_SYNTAX;
             continue;
         }

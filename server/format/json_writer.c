@@ -35,6 +35,8 @@ const struct option_def json_write_options[] = {
     {NULL, OPTION_TEXT, 0, 0, NULL, NULL},
 };
 
+#define KEY_PADDING 32
+
 /* A type with the names of its fields ready to write. */
 struct json_shape {
     const struct type *type;
@@ -261,7 +263,7 @@ static void put_interval(struct json_file *file, const struct type *type, int64_
 
 static void put_int64(struct text_cursor *to, int64_t value)
 {
-    text_room(to, 24);
+    text_room(to, 32);
     to->at = text_print_int64(to->at, value);
 }
 
@@ -341,6 +343,21 @@ static void put_map(struct json_file *file, const struct json_shape *shape,
     text_add(&file->to, "}", 1);
 }
 
+/* Keys have KEY_PADDING readable bytes behind them. */
+static inline void put_key_text(struct text_cursor *to, struct bytes key)
+{
+    text_room(to, key.size_bytes + KEY_PADDING);
+    const __m128i *from = (const __m128i *)(const void *)key.data;
+    __m128i *at = (__m128i *)(void *)to->at;
+    _mm_storeu_si128(at, _mm_loadu_si128(from));
+    if (key.size_bytes > 16) {
+        _mm_storeu_si128(at + 1, _mm_loadu_si128(from + 1));
+        if (key.size_bytes > 32)
+            memcpy(to->at + 32, key.data + 32, key.size_bytes - 32);
+    }
+    to->at += key.size_bytes;
+}
+
 static void put_fields(struct json_file *file, const struct json_shape *shape,
                        struct vector *const *columns, uint32_t row)
 {
@@ -352,7 +369,7 @@ static void put_fields(struct json_file *file, const struct json_shape *shape,
         const struct vector *column = columns[i];
         if (!keep_nulls && vector_is_null(column, row))
             continue;
-        text_add(to, shape->keys[i].data, shape->keys[i].size_bytes);
+        put_key_text(to, shape->keys[i]);
         put_value(file, &shape->children[i], column, row);
     }
     text_room(to, 4);
@@ -451,9 +468,12 @@ static struct bytes make_key(struct arena *query, const char *name)
     buffer_add_byte(&key, ',');
     buffer_add_json_string(&key, bytes_of_text(name));
     buffer_add_byte(&key, ':');
+    size_t size = key.size_bytes;
+    memset(buffer_reserve(&key, KEY_PADDING), 0, KEY_PADDING);
+    key.size_bytes += KEY_PADDING;
     struct bytes copy = arena_copy(query, buffer_bytes(&key));
     buffer_fini(&key);
-    return copy;
+    return bytes_of(copy.data, size);
 }
 
 static void shape_init(struct arena *query, const struct type *type, struct json_shape *shape)

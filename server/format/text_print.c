@@ -33,11 +33,21 @@ static inline uint8_t *print_eight(uint8_t *at, uint32_t value)
 /* Below 10^8, without leading zeros. */
 static inline uint8_t *print_small(uint8_t *at, uint32_t value)
 {
+    if (value < 100) {
+        if (value < 10) {
+            *at = (uint8_t)('0' + value);
+            return at + 1;
+        }
+        return text_print_two(at, value);
+    }
     uint8_t digits[8];
     (void)print_eight(digits, value);
     unsigned skip = value >= 10000 ? (value >= 1000000 ? (value < 10000000) : 2 + (value < 100000))
-                                   : (value >= 100 ? 4 + (value < 1000) : 6 + (value < 10));
-    memcpy(at, digits + skip, 8 - skip);
+                                   : 4 + (value < 1000);
+    uint64_t word;
+    memcpy(&word, digits, sizeof word);
+    word >>= 8 * skip;
+    memcpy(at, &word, sizeof word); /* the caller made room for 20 bytes */
     return at + (8 - skip);
 }
 

@@ -47,7 +47,7 @@ static inline void text_add(struct text_cursor *cursor, const void *data, size_t
 
 extern const char text_two_digits[200]; /* "00" .. "99" */
 
-/* At most 20 bytes; the caller made room. */
+/* At most 20 bytes; the caller made room for 28, some of which are scratch. */
 uint8_t *text_print_uint64(uint8_t *at, uint64_t value);
 
 static inline uint8_t *text_print_int64(uint8_t *at, int64_t value)
