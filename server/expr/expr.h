@@ -118,8 +118,8 @@ struct expr {
         } generator;
         struct {
             enum subquery_kind kind;
-            void *plan;   /* struct logical_node */
-            bool negated; /* NOT IN, NOT EXISTS */
+            void *plan;           /* struct logical_node */
+            bool negated;         /* NOT IN, NOT EXISTS */
             uint32_t value_count; /* args: the left values of IN, then the outer references */
         } subquery;
     };

@@ -58,12 +58,15 @@ enum function_flag {
     FUNCTION_NULL_INTOLERANT = 1 << 0, /* a NULL argument makes NULL; the kernel never sees one */
     FUNCTION_NULLABLE = 1 << 1,        /* may be NULL though no argument is */
     FUNCTION_NEVER_NULL = 1 << 2,
-    FUNCTION_TOTAL = 1 << 3,     /* cannot fail and does no harm on any bits: may run on all rows,
-                                    also NULL and unselected ones, which keeps loops dense */
-    FUNCTION_LAZY = 1 << 4,      /* the program evaluates it, under narrowed selections */
-    FUNCTION_RANDOM = 1 << 5,    /* not deterministic */
-    FUNCTION_PER_BATCH = 1 << 6, /* constant within a batch (current_timestamp): never folded */
-    FUNCTION_OPERATOR = 1 << 7,  /* not callable by that name: not listed, not suggested */
+    FUNCTION_TOTAL = 1 << 3,      /* does no harm on NULL and unselected rows: kernel.h */
+    FUNCTION_LAZY = 1 << 4,       /* the program evaluates it, under narrowed selections */
+    FUNCTION_RANDOM = 1 << 5,     /* not deterministic */
+    FUNCTION_PER_BATCH = 1 << 6,  /* constant within a batch (current_timestamp): never folded */
+    FUNCTION_OPERATOR = 1 << 7,   /* not callable by that name: not listed, not suggested */
+    FUNCTION_REPLACED = 1 << 8,   /* its last argument, which is not printed, is what it means:
+                                     between(a, 1, 2) has (a >= 1 AND a <= 2) there */
+    FUNCTION_BOUND_TAIL = 1 << 9, /* with call.bound set only the first argument is computed: the
+                                    others are constants that are in `bound` */
 };
 
 /* What resolving needs to know.  Plain data; borrowed for the query's analysis. */
@@ -172,7 +175,11 @@ MUST_USE enum status function_apply(struct resolve_context *ctx, struct expr *ca
 /* type, and nullable by the flags; then kernel is the table's if none was chosen. */
 void function_finish(struct expr *call, const struct type *type);
 
-/* Appends or inserts an argument. */
+/* Makes the call mean `replacement`, which becomes its last argument, type, nullability; the
+ * function must have the flag REPLACED. */
+void function_replace(struct resolve_context *ctx, struct expr *call, struct expr *replacement);
+
+/* Appends an argument. */
 void function_add_arg(struct resolve_context *ctx, struct expr *call, struct expr *arg);
 
 /*

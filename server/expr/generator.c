@@ -267,6 +267,6 @@ KERNEL(kernel_stack)
         TRY(stack_cells(call, c, width, rows, &row_struct->children[c], err));
     for (uint32_t i = 0; i < call->selected; i++)
         KERNEL_OUT(struct list_entry, call)
-        [kernel_row(call, i)] = (struct list_entry){.offset = i * rows, .length = rows};
+    [kernel_row(call, i)] = (struct list_entry){.offset = i * rows, .length = rows};
     return OK;
 }

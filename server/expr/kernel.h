@@ -10,8 +10,10 @@
  *     selection excludes NULL rows.  The kernel never sees a NULL.
  *   others: out->validity is NULL (all valid); arguments may be NULL.
  *   To make a row NULL: kernel_set_null(call, row), which makes the bitmap when needed.
- *   Functions with the flag TOTAL are called with selection == NULL and all rows whenever that is
- *     cheaper, NULL rows included: dense loops.
+ *   Functions with the flag TOTAL may also be given NULL rows (of NULL_INTOLERANT ones: where
+ *     out->validity has no bit); they must do no harm there (no error, no look behind the cell of
+ *     a string), but may compute nonsense.  They may write to every row, selected or not: dense
+ *     loops, see kernel_is_dense().
  *   Nested results: fill out->children yourself (vector_resize_child, or assign vectors); the
  *     whole of *call->out may be overwritten, e.g. by *child, as long as type, length and validity
  *     are right.  STRING cells may point into the arguments' bytes or into call->ctx->arena.
@@ -60,16 +62,41 @@ struct kernel_call {
     const uint16_t *selection; /* ascending; NULL: all rows */
     uint32_t selected;
     struct vector *out;
+    const struct lambda_call *lambdas; /* of higher-order functions, in order; see lambda_eval() */
     void *state; /* per task and call site, zeroed at start: generators of random numbers, counters,
                     caches; KERNEL_STATE_BYTES large */
 };
 
 #define KERNEL_STATE_BYTES 64
 
+/*
+ * Evaluates lambda `index` of a higher-order call over `count` elements: variables[i] is a flat
+ * vector of all values of its i-th variable (as many as the lambda declares, at most 4), rows[k]
+ * is the row of the call that element k belongs to.  *out is a flat vector of `count` results (or
+ * a constant one).  Any count; done in slices.  Errors: those of the body, LIMIT_EXCEEDED.
+ */
+struct lambda_call;
+struct lambda_input {
+    struct vector *variables[4];
+    const uint32_t *rows;
+    uint32_t count;
+};
+MUST_USE enum status lambda_eval(const struct kernel_call *call, uint32_t index,
+                                 const struct lambda_input *input, struct vector **out,
+                                 struct error *err);
+/* How many variables lambda `index` declares. */
+uint32_t lambda_variable_count(const struct kernel_call *call, uint32_t index);
+
 /* Position i of the selection -> row. */
 static inline uint32_t kernel_row(const struct kernel_call *call, uint32_t i)
 {
     return call->selection == NULL ? i : call->selection[i];
+}
+
+/* Whether a loop over all rows is cheaper than one over the selection (TOTAL kernels only). */
+static inline bool kernel_is_dense(const struct kernel_call *call)
+{
+    return call->selection == NULL || call->selected > call->rows / 4;
 }
 
 /* Arguments, for use in loops: a pointer and a step that is 0 for constants. */
@@ -125,7 +152,7 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
         const A *restrict a = call->args[0]->values;                                               \
         R *restrict out = call->out->values;                                                       \
         uint32_t step = kernel_step(call->args[0]);                                                \
-        if (call->selection == NULL && step == 1) {                                                \
+        if (kernel_is_dense(call) && step == 1) {                                                  \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \
                 A x = a[row];                                                                      \
                 out[row] = (R)(result);                                                            \
@@ -149,7 +176,7 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
         R *restrict out = call->out->values;                                                       \
         uint32_t step_a = kernel_step(call->args[0]);                                              \
         uint32_t step_b = kernel_step(call->args[1]);                                              \
-        if (call->selection == NULL && step_a == 1 && step_b == 1) {                               \
+        if (kernel_is_dense(call) && step_a == 1 && step_b == 1) {                                 \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \
                 A x = a[row];                                                                      \
                 B y = b[row];                                                                      \
@@ -157,7 +184,7 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
             }                                                                                      \
             return OK;                                                                             \
         }                                                                                          \
-        if (call->selection == NULL && step_a == 1) {                                              \
+        if (kernel_is_dense(call) && step_a == 1) {                                                \
             B y = b[0];                                                                            \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \
                 A x = a[row];                                                                      \

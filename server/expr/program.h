@@ -1,8 +1,8 @@
 /*
  * Expression programs: bound expressions compiled into a flat list of steps over registers.
  *
- * Equal sub-expressions are computed once; constants are folded when the program is made (an error
- * of a constant is kept and raised only if a row needs it).  AND, OR, IF, CASE, COALESCE and the
+ * Equal sub-expressions are computed once; what has only constant arguments is computed for one row
+ * per batch (expr_fold() removes it before).  AND, OR, IF, CASE, COALESCE and the
  * like own ranges of steps which run under a narrowed selection, so that what SQL does not
  * evaluate is not evaluated.  The body of a lambda is a program of its own, run over the elements
  * in slices of at most BATCH_ROWS_MAX.
