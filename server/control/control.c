@@ -190,7 +190,7 @@ bool command_is_done(const struct command *command)
     return atomic_load_explicit(&command->done, memory_order_acquire);
 }
 
-enum status control_send(struct control *control, struct command *command, struct error *err)
+enum status control_post(struct control *control, struct command *command, struct error *err)
 {
     if (control_is_stopping(control))
         return error_raise(err, STATUS_SERVER_STOPPING, NULL);
@@ -354,8 +354,8 @@ static enum status load(struct control *control, struct error *err)
     return OK;
 }
 
-enum status control_open(const struct control_options *options, struct control **out,
-                         struct error *err)
+enum status control_begin(const struct control_options *options, struct control **out,
+                          struct error *err)
 {
     struct control *control = calloc(1, sizeof *control);
     CHECK(control != NULL);
@@ -373,7 +373,7 @@ enum status control_open(const struct control_options *options, struct control *
     if (status == OK)
         status = load(control, err);
     if (status != OK) {
-        control_close(control);
+        control_end(control);
         return status;
     }
     *out = control;
@@ -410,7 +410,7 @@ void control_run(struct control *control)
     refuse_mailbox(control);
 }
 
-void control_close(struct control *control)
+void control_end(struct control *control)
 {
     if (control == NULL)
         return;

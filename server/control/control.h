@@ -31,9 +31,9 @@ struct control_options {
 
 /* Reads the catalog; every query that should run is UNKNOWN until control_run starts it.
  * Errors: IO_FAILURE.  Threads: main. */
-MUST_USE enum status control_open(const struct control_options *options, struct control **out,
-                                  struct error *err);
-void control_close(struct control *control); /* NULL is fine */
+MUST_USE enum status control_begin(const struct control_options *options, struct control **out,
+                                   struct error *err);
+void control_end(struct control *control); /* NULL is fine */
 
 /* The main loop: until SIGTERM or SIGINT and then until the workers have reached the end of their
  * batches, or the grace is over.  Threads: main. */
@@ -98,7 +98,7 @@ struct command {
 struct command *command_new(enum command_kind kind, const char *name);
 /* Gives the command to the mailbox; the caller keeps its reference.
  * Errors: SERVER_BUSY, SERVER_STOPPING.  Threads: any. */
-MUST_USE enum status control_send(struct control *control, struct command *command,
+MUST_USE enum status control_post(struct control *control, struct command *command,
                                   struct error *err);
 bool command_is_done(const struct command *command);
 /* The caller is no longer interested: wake will not be called any more.  Ends its reference.

@@ -35,6 +35,11 @@ void history_rest(struct history *history)
     history->fd = -1;
 }
 
+bool history_exists(const struct history *history)
+{
+    return access(history->path, F_OK) == 0;
+}
+
 void history_free(struct history *history)
 {
     if (history == NULL)

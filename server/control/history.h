@@ -23,6 +23,8 @@ void history_free(struct history *history); /* NULL is fine */
 /* `line` has no newline.  Errors: IO_FAILURE, DISK_FULL. */
 MUST_USE enum status history_append(struct history *history, struct bytes line, struct error *err);
 
+bool history_exists(const struct history *history);
+
 /* Closes the file until the next append: a stopped query holds no descriptor. */
 void history_rest(struct history *history);
 

@@ -27,6 +27,7 @@ struct query {
     bool restart_asked;
     bool resumed; /* started because the server was: its old worker may still hold the lock */
     bool deleting, purge; /* removed when the worker is gone */
+    bool history_wanted;  /* the server has no progress documents of earlier runs */
     bool failed;          /* FAILED was received */
     bool finished;        /* FINISHED was received */
     char finish_reason[32];

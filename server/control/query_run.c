@@ -292,11 +292,22 @@ static void count_progress(const char *name, json_t *document)
     count_state_rows(name, document);
 }
 
+/*
+ * A starting worker sends again what its checkpoint remembers of earlier runs: taken only if the
+ * server's own history is gone.
+ */
+static bool is_news(const struct query *query, json_t *document)
+{
+    const char *run_id = json_string_value(json_object_get(document, "runId"));
+    return query->history_wanted || run_id == NULL || strcmp(run_id, query->now.run_id) == 0;
+}
+
 static void on_progress(struct control *control, struct query *query, const struct message *message)
 {
     struct error err = ERROR_INIT;
     json_t *document = NULL;
-    if (json_load(message->text[0], &document, &err) != OK || !json_is_object(document)) {
+    if (json_load(message->text[0], &document, &err) != OK || !json_is_object(document) ||
+        !is_news(query, document)) {
         json_decref(document);
         return;
     }
@@ -304,7 +315,8 @@ static void on_progress(struct control *control, struct query *query, const stru
         log_error_event(
             control->options.log, LOG_WARN, "progress_not_recorded", &err,
             (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
-    count_progress(query->now.definition->name, document);
+    if (query->now.state != QUERY_STARTING)
+        count_progress(query->now.definition->name, document);
     json_decref(document);
     shared_text_unref(query->now.progress);
     query->now.progress = shared_text_new(message->text[0]);
@@ -420,6 +432,7 @@ static void on_hello(struct control *control, struct query *query, const struct 
     struct uuid ignored;
     if (!uuid_parse(bytes_of_text(query->now.run_id), &ignored)) /* it goes into JSON */
         uuid_random_text(query->now.run_id);
+    query->history_wanted = !history_exists(query->progress_log);
     record_start(control, query);
     query_publish(control, query);
 }

@@ -22,6 +22,9 @@ struct json_reader {
     struct error *err;
 };
 
+/* Once per process, before threads start. */
+void json_init(void);
+
 /* A place in the document: `pointer` is "" for the whole of it. */
 struct json_place {
     json_t *object;

@@ -1,0 +1,447 @@
+#include "cli/command.h"
+
+#include "base/vfs_posix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPEC_BYTES_MAX   (64U << 20)
+#define LONG_WAIT_S      60
+#define FOLLOW_COUNT_MAX 1000
+
+static enum status read_input(const char *path, struct buffer *out, struct error *err)
+{
+    if (strcmp(path, "-") != 0) {
+        struct arena *arena = arena_new("request", 0);
+        struct bytes content;
+        enum status status = vfs_get(vfs_posix(), path, SPEC_BYTES_MAX, arena, &content, err);
+        if (status == OK)
+            buffer_add_bytes(out, content);
+        arena_free(arena);
+        return status;
+    }
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, buffer_reserve(out, 65536), 65536);
+        if (got <= 0 || out->size_bytes > SPEC_BYTES_MAX)
+            return OK;
+        out->size_bytes += (size_t)got;
+    }
+}
+
+static void print_status_line(const json_t *status)
+{
+    printf("%s: %s", text_at(status, "name"), text_at(status, "state"));
+    if (*text_at(status, "stateReason") != '\0')
+        printf(" (%s)", text_at(status, "stateReason"));
+    if (*text_at(status, "phase") != '\0')
+        printf(", %s", text_at(status, "message"));
+    putchar('\n');
+}
+
+/* A call whose answer is a status object. */
+static int call_action(const struct options_given *given, const struct http_call *call)
+{
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    call_server(given, call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        print_json(document);
+    else if (code == EXIT_OK)
+        print_status_line(document);
+    json_decref(document);
+    http_reply_fini(&reply);
+    return code;
+}
+
+int command_submit(const struct options_given *given)
+{
+    struct buffer spec = {0};
+    struct error err = ERROR_INIT;
+    if (read_input(given->target, &spec, &err) != OK) {
+        fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
+        return EXIT_NOT_FOUND;
+    }
+    if (given->stopped) {
+        json_t *root = json_loadb((const char *)spec.data, spec.size_bytes, 0, NULL);
+        if (json_is_object(root)) {
+            (void)json_object_set_new(root, "desiredState", json_string("STOPPED"));
+            char *text = json_dumps(root, JSON_COMPACT);
+            buffer_clear(&spec);
+            buffer_add_text(&spec, text);
+            free(text);
+        }
+        json_decref(root);
+    }
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {
+        .method = "POST", .path = "/v1/queries", .body = buffer_bytes(&spec)};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        print_json(document);
+    else if (code == EXIT_OK)
+        printf("%s: %s\n", text_at(document, "name"),
+               text_at(json_object_get(document, "status"), "state"));
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&spec);
+    return code;
+}
+
+static void add_query_row(struct table *table, const json_t *query)
+{
+    const json_t *status = json_object_get(query, "status");
+    char batch[24] = "-";
+    if (json_is_integer(json_object_get(status, "lastBatchId")))
+        (void)snprintf(batch, sizeof batch, "%lld", (long long)int_at(status, "lastBatchId"));
+    const char *const cells[] = {text_at(query, "name"), text_at(status, "state"), batch,
+                                 text_at(status, "stateSince"), text_at(status, "stateReason")};
+    table_add(table, cells);
+}
+
+int command_ls(const struct options_given *given)
+{
+    struct buffer path = {0};
+    buffer_add_text(&path, "/v1/queries?pageSize=1000");
+    if (given->state != NULL)
+        buffer_printf(&path, "&state=%s", given->state);
+    if (given->label != NULL)
+        buffer_printf(&path, "&label=%s", given->label);
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "GET", .path = buffer_text(&path)};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json) {
+        print_json(document);
+    } else if (code == EXIT_OK) {
+        struct table table = {.columns = 5};
+        static const char *const heading[] = {"NAME", "STATE", "BATCH", "SINCE", "REASON"};
+        table_add(&table, heading);
+        size_t i;
+        json_t *query;
+        json_array_foreach(json_object_get(document, "queries"), i, query)
+        {
+            add_query_row(&table, query);
+        }
+        table_print(&table);
+        table_fini(&table);
+    }
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    return code;
+}
+
+int command_get(const struct options_given *given)
+{
+    struct buffer path = {0};
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "GET", .path = query_path(given->target, "", &path)};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK)
+        print_json(document);
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    return code;
+}
+
+static int action(const struct options_given *given, const char *suffix, const char *body)
+{
+    struct buffer path = {0};
+    const struct http_call call = {
+        .method = "POST",
+        .path = query_path(given->target, suffix, &path),
+        .body = bytes_of_text(body),
+        .wait_seconds = given->wait == NULL ? 0 : LONG_WAIT_S,
+    };
+    int code = call_action(given, &call);
+    buffer_fini(&path);
+    return code;
+}
+
+int command_start(const struct options_given *given)
+{
+    return action(given, "/start", "");
+}
+
+int command_stop(const struct options_given *given)
+{
+    return action(given, "/stop", given->immediate ? "{\"mode\":\"immediate\"}" : "");
+}
+
+int command_restart(const struct options_given *given)
+{
+    return action(given, "/restart", "");
+}
+
+int command_rm(const struct options_given *given)
+{
+    struct buffer path = {0}, suffix = {0};
+    buffer_printf(&suffix, "?force=%s%s", given->force ? "true" : "false",
+                  given->purge ? "&purge=checkpoint" : "");
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "DELETE",
+                                   .path = query_path(given->target, buffer_text(&suffix), &path)};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && !given->json)
+        printf("%s: deleted\n", given->target);
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    buffer_fini(&suffix);
+    return code;
+}
+
+/* ---- status ---- */
+
+static bool is_ended(const char *state)
+{
+    return strcmp(state, "STOPPED") == 0 || strcmp(state, "FAILED") == 0 ||
+           strcmp(state, "FINISHED") == 0;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Waits until the query is in the wished state; a query that ended elsewhere will not come. */
+static int wait_for_state(const struct options_given *given, const char *path)
+{
+    double until = given->timeout_s > 0 ? seconds_now() + (double)given->timeout_s : 1e300;
+    char etag[64] = "";
+    int code = EXIT_OK;
+    for (bool done = false; !done;) {
+        double left = until - seconds_now();
+        int wait = left < LONG_WAIT_S ? (int)left : LONG_WAIT_S;
+        json_t *status = NULL;
+        struct http_reply reply = {0};
+        struct http_call call = {.method = "GET",
+                                 .path = path,
+                                 .wait_seconds = *etag == '\0' || wait < 1 ? 0 : wait,
+                                 .if_none_match = *etag == '\0' ? NULL : etag};
+        call_server(given, &call, &status, &reply, &code);
+        const char *state = text_at(status, "state");
+        if (*reply.etag != '\0')
+            (void)snprintf(etag, sizeof etag, "%s", reply.etag);
+        if (code != EXIT_OK) {
+            done = true;
+        } else if (strcmp(state, given->wait) == 0 || is_ended(state)) {
+            print_status_line(status);
+            code = strcmp(state, given->wait) == 0 ? EXIT_OK
+                   : strcmp(state, "FAILED") == 0  ? EXIT_FAILED_QUERY
+                                                   : EXIT_CONFLICT;
+            done = true;
+        } else if (seconds_now() >= until) {
+            fprintf(stderr, "error: the query is not %s within %lld s\n", given->wait,
+                    (long long)given->timeout_s);
+            code = EXIT_TIMED_OUT;
+            done = true;
+        }
+        json_decref(status);
+        http_reply_fini(&reply);
+    }
+    return code;
+}
+
+int command_status(const struct options_given *given)
+{
+    struct buffer path = {0};
+    const char *text = query_path(given->target, "/status", &path);
+    int code = EXIT_OK;
+    if (given->wait != NULL) {
+        code = wait_for_state(given, text);
+    } else {
+        const struct http_call call = {.method = "GET", .path = text};
+        code = call_action(given, &call);
+    }
+    buffer_fini(&path);
+    return code;
+}
+
+/* ---- progress ---- */
+
+static void print_progress(const struct options_given *given, const json_t *document)
+{
+    if (given->json) {
+        char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        puts(text);
+        free(text);
+        return;
+    }
+    const json_t *duration = json_object_get(document, "durationMs");
+    const json_t *sink = json_object_get(document, "sink");
+    printf("%s  batch %-6lld  in %-9lld out %-9lld %8.0f rows/s  %6lld ms",
+           text_at(document, "timestamp"), (long long)int_at(document, "batchId"),
+           (long long)int_at(document, "numInputRows"), (long long)int_at(sink, "numOutputRows"),
+           real_at(document, "processedRowsPerSecond"),
+           (long long)int_at(duration, "triggerExecution"));
+    const char *watermark = text_at(json_object_get(document, "eventTime"), "watermark");
+    if (*watermark != '\0')
+        printf("  watermark %s", watermark);
+    putchar('\n');
+}
+
+/* Prints the documents of the answer that come after *last. */
+static void print_documents(const struct options_given *given, const json_t *answer, char last[64])
+{
+    size_t i, start = 0;
+    json_t *document;
+    const json_t *list = json_object_get(answer, "progress");
+    json_array_foreach(list, i, document)
+    {
+        if (strcmp(text_at(document, "timestamp"), last) <= 0)
+            start = i + 1; /* ISO times sort as text */
+    }
+    for (i = start; i < json_array_size(list); i++) {
+        document = json_array_get(list, i);
+        print_progress(given, document);
+        (void)snprintf(last, 64, "%s", text_at(document, "timestamp"));
+    }
+    (void)fflush(stdout);
+}
+
+/* Waits for a change of the status.  *ended: the query will make no more progress. */
+static int wait_for_change(const struct options_given *given, char etag[64], bool *ended)
+{
+    struct buffer path = {0};
+    json_t *status = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "GET",
+                                   .path = query_path(given->target, "/status", &path),
+                                   .wait_seconds = *etag == '\0' ? 0 : LONG_WAIT_S,
+                                   .if_none_match = *etag == '\0' ? NULL : etag};
+    call_server(given, &call, &status, &reply, &code);
+    if (*reply.etag != '\0')
+        (void)snprintf(etag, 64, "%s", reply.etag);
+    *ended = code != EXIT_OK || is_ended(text_at(status, "state"));
+    if (code == EXIT_OK && strcmp(text_at(status, "state"), "FAILED") == 0)
+        code = EXIT_FAILED_QUERY;
+    json_decref(status);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    return code;
+}
+
+int command_progress(const struct options_given *given)
+{
+    struct buffer path = {0}, suffix = {0};
+    char last[64] = "", etag[64] = "";
+    int code = EXIT_OK;
+    bool ended = false;
+    int64_t count = given->count > 0 ? given->count : 10;
+    do {
+        bool was_ended = ended;
+        buffer_clear(&suffix);
+        buffer_printf(&suffix, "/progress?last=%lld",
+                      (long long)(*last == '\0' ? count : FOLLOW_COUNT_MAX));
+        json_t *document = NULL;
+        struct http_reply reply = {0};
+        const struct http_call call = {
+            .method = "GET", .path = query_path(given->target, buffer_text(&suffix), &path)};
+        call_server(given, &call, &document, &reply, &code);
+        if (code == EXIT_OK)
+            print_documents(given, document, last);
+        json_decref(document);
+        http_reply_fini(&reply);
+        if (code != EXIT_OK || was_ended || !given->follow)
+            break;
+        code = wait_for_change(given, etag, &ended);
+    } while (code == EXIT_OK || code == EXIT_FAILED_QUERY);
+    buffer_fini(&path);
+    buffer_fini(&suffix);
+    return code;
+}
+
+/* ---- results ---- */
+
+static const char *cell_text(const json_t *value, char **dumped)
+{
+    *dumped = NULL;
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (value == NULL || json_is_null(value))
+        return "NULL";
+    *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    return *dumped;
+}
+
+/* The columns are the keys of all rows, in the order in which they come. */
+static void print_rows(const json_t *rows)
+{
+    json_t *keys = json_object();
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        (void)json_object_update_missing(keys, row);
+    }
+    struct table table = {.columns = json_object_size(keys)};
+    if (table.columns > TABLE_COLUMNS_MAX)
+        table.columns = TABLE_COLUMNS_MAX;
+    if (table.columns == 0) {
+        puts("(no rows)");
+        json_decref(keys);
+        return;
+    }
+    const char *cells[TABLE_COLUMNS_MAX] = {NULL};
+    size_t used = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(keys, key, value)
+    {
+        if (used < table.columns)
+            cells[used++] = key;
+    }
+    const char *names[TABLE_COLUMNS_MAX];
+    memcpy(names, cells, sizeof names);
+    table_add(&table, cells);
+    json_array_foreach(rows, i, row)
+    {
+        char *dumped[TABLE_COLUMNS_MAX] = {NULL};
+        for (size_t c = 0; c < table.columns; c++)
+            cells[c] = cell_text(json_object_get(row, names[c]), &dumped[c]);
+        table_add(&table, cells);
+        for (size_t c = 0; c < table.columns; c++)
+            free(dumped[c]);
+    }
+    table_print(&table);
+    table_fini(&table);
+    json_decref(keys);
+}
+
+int command_results(const struct options_given *given)
+{
+    struct buffer path = {0}, suffix = {0};
+    buffer_printf(&suffix, "/results?limit=%lld",
+                  (long long)(given->count > 0 ? given->count : 100));
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "GET",
+                                   .path = query_path(given->target, buffer_text(&suffix), &path),
+                                   .accept = given->json ? "application/x-ndjson" : NULL};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        (void)fwrite(reply.body.data, 1, reply.body.size_bytes, stdout);
+    else if (code == EXIT_OK)
+        print_rows(json_object_get(document, "rows"));
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    buffer_fini(&suffix);
+    return code;
+}

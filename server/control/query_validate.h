@@ -1,0 +1,46 @@
+/*
+ * Everything that is wrong or noteworthy about a spec, at once: the form (spec/), names, types and
+ * streaming rules (analyze/), the plan (plan/), and what this server allows (paths).
+ *
+ * Nothing is kept and no worker is needed.  All memory is in the arena.
+ * Threads: any.
+ */
+#ifndef SERVER_CONTROL_QUERY_VALIDATE_H
+#define SERVER_CONTROL_QUERY_VALIDATE_H
+
+#include "control/path_policy.h"
+#include "spec/diagnostics.h"
+
+#define OUTPUT_MODE_COUNT 3 /* append, update, complete */
+
+/* An operator that keeps state between batches. */
+struct validation_operator {
+    const char *kind; /* as in EXPLAIN: "Aggregate" */
+    int id;
+    bool bounded; /* a watermark removes old state */
+};
+
+struct validation {
+    struct diagnostics *diagnostics;
+    const struct query_spec *spec;
+    bool analyzed; /* what follows is there; otherwise an error stood in the way */
+    struct error mode[OUTPUT_MODE_COUNT]; /* why not; status OK: legal */
+    const char *schema_json;              /* of the output: Spark's JSON form */
+    const char *plan_text, *plan_json;
+    struct validation_operator *operators;
+    size_t operator_count;
+    bool exactly_once; /* the sink keeps rows exactly once and the sources can be read again */
+};
+
+/* Errors: INVALID_JSON, INVALID_FIELD_TYPE (no JSON object), LIMIT_EXCEEDED: there is no spec. */
+MUST_USE enum status query_validate(struct arena *arena, const struct path_policy *paths,
+                                    struct bytes json, struct validation *out, struct error *err);
+
+/* Legal as far as `json` goes: for checking a fix.  Errors: the first problem. */
+MUST_USE enum status query_check(struct arena *arena, struct bytes json, struct error *err);
+
+/* control/query_fixes.c: adds the fixes that are known for the errors of the list, those that the
+ * analyser accepts. */
+void query_add_fixes(struct arena *arena, struct bytes json, struct validation *validation);
+
+#endif

@@ -1,0 +1,116 @@
+#include "control/reports.h"
+
+#include "base/json_writer.h"
+#include "base/path.h"
+#include "checkpoint/inspect.h"
+#include "control/history.h"
+#include "sink/sink.h"
+#include "source/source.h"
+
+static const char *kind_name(enum option_kind kind)
+{
+    static const char *const names[] = {"text", "boolean",  "integer",
+                                        "size", "duration", "character"};
+    return names[kind];
+}
+
+static void put_options(struct json_writer *json, const struct option_def *options)
+{
+    json_begin_array(json, "options");
+    for (; options != NULL && options->name != NULL; options++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "name", options->name);
+        json_put_text(json, "type", kind_name(options->kind));
+        json_put_text(json, "default", options->default_value);
+        json_put_text(json, "description", options->help == NULL ? "" : options->help);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_sources(struct json_writer *json)
+{
+    for (const struct source_ops *const *at = source_all(); *at != NULL; at++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "format", (*at)->kind);
+        json_put_text(json, "role", "source");
+        json_put_bool(json, "replayable", (*at)->replayable);
+        put_options(json, (*at)->options);
+        json_end_object(json);
+    }
+}
+
+static void put_sinks(struct json_writer *json)
+{
+    static const char *const deliveries[] = {"idempotent", "transactional", "neither"};
+    static const char *const modes[] = {"append", "update", "complete"};
+    for (const struct sink_ops *const *at = sink_all(); *at != NULL; at++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "format", (*at)->kind);
+        json_put_text(json, "role", "sink");
+        json_put_text(json, "delivery", deliveries[(*at)->delivery]);
+        json_begin_array(json, "outputModes");
+        for (int i = 0; i < 3; i++) {
+            if ((*at)->modes[i])
+                json_put_text(json, NULL, modes[i]);
+        }
+        json_end_array(json);
+        put_options(json, (*at)->options);
+        json_end_object(json);
+    }
+}
+
+void report_connectors(struct buffer *out)
+{
+    struct json_writer json = json_writer_to(out);
+    json_begin_array(&json, NULL);
+    put_sources(&json);
+    put_sinks(&json);
+    json_end_array(&json);
+}
+
+enum status report_batches(struct control *control, const struct query_snapshot *query,
+                           int64_t batch_id, uint32_t limit, struct buffer *out, struct error *err)
+{
+    enum status status = checkpoint_batches(control_vfs(control), query->definition->checkpoint,
+                                            batch_id, limit, out, err);
+    if (status != STATUS_CHECKPOINT_NOT_FOUND)
+        return status;
+    error_clear(err);
+    buffer_clear(out);
+    buffer_add_text(out, "[]");
+    return OK;
+}
+
+enum status report_checkpoint(struct control *control, const struct query_snapshot *query,
+                              bool verify, struct buffer *out, struct error *err)
+{
+    const char *dir = query->definition->checkpoint;
+    if (verify)
+        return checkpoint_verify(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
+    return checkpoint_show(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
+}
+
+static enum status read_history(const struct query_snapshot *query, const char *name, size_t count,
+                                struct buffer *out, struct error *err)
+{
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/%s", query->definition->directory, name);
+    enum status status = history_read(buffer_text(&path), count, out, err);
+    buffer_fini(&path);
+    return status;
+}
+
+enum status report_progress(struct control *control, const struct query_snapshot *query,
+                            size_t count, struct buffer *out, struct error *err)
+{
+    (void)control;
+    return read_history(query, "progress.ndjson", count, out, err);
+}
+
+enum status report_runs(struct control *control, const struct query_snapshot *query,
+                        struct buffer *out, struct error *err)
+{
+    (void)control;
+    return read_history(query, "runs.ndjson", 400, out, err);
+}

@@ -1,0 +1,34 @@
+/*
+ * What can be read about the product and about a checkpoint, as JSON text: the answers whose
+ * content comes from layers that the API does not know.
+ *
+ * Threads: any.
+ */
+#ifndef SERVER_CONTROL_REPORTS_H
+#define SERVER_CONTROL_REPORTS_H
+
+#include "base/buffer.h"
+#include "control/control.h"
+
+/* The catalog of connectors with their options and capabilities: an array. */
+void report_connectors(struct buffer *out);
+
+/* An array of provenance documents, oldest first; batch_id -1: the newest `limit`.
+ * A query without a checkpoint yet has none. */
+MUST_USE enum status report_batches(struct control *control, const struct query_snapshot *query,
+                                    int64_t batch_id, uint32_t limit, struct buffer *out,
+                                    struct error *err);
+
+/* The checkpoint as a JSON object; `verify` checks every record.  Errors: CHECKPOINT_NOT_FOUND,
+ * CHECKPOINT.*. */
+MUST_USE enum status report_checkpoint(struct control *control, const struct query_snapshot *query,
+                                       bool verify, struct buffer *out, struct error *err);
+
+/* The last `count` progress documents, one per line, oldest first. */
+MUST_USE enum status report_progress(struct control *control, const struct query_snapshot *query,
+                                     size_t count, struct buffer *out, struct error *err);
+/* The starts and ends of runs, one event per line, oldest first. */
+MUST_USE enum status report_runs(struct control *control, const struct query_snapshot *query,
+                                 struct buffer *out, struct error *err);
+
+#endif

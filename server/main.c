@@ -1,0 +1,500 @@
+/*
+ * tidemill: the subcommands, and the only place that sees all parts and puts them together.
+ */
+#include "api/api.h"
+#include "base/uuid.h"
+#include "base/vfs_posix.h"
+#include "checkpoint/inspect.h"
+#include "cli/cli.h"
+#include "config/config.h"
+#include "control/control.h"
+#include "control/query_validate.h"
+#include "spec/conf.h"
+#include "spec/json_reader.h"
+#include "worker/worker_process.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SPEC_BYTES_MAX ((size_t)64 << 20)
+
+extern char **environ;
+
+static void print_error(const struct error *err)
+{
+    fprintf(stderr, "error: [%s] %s", status_name(err->status), err->text);
+    if (err->pointer[0] != '\0')
+        fprintf(stderr, " (at %s)", err->pointer);
+    fputc('\n', stderr);
+}
+
+static int exit_code_of(const struct error *err)
+{
+    if (err->status == OK)
+        return EXIT_OK;
+    print_error(err);
+    return status_domain(err->status) == DOMAIN_USER ? EXIT_INVALID : EXIT_OTHER;
+}
+
+static int usage_error(const char *problem)
+{
+    fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
+    return EXIT_USAGE;
+}
+
+/* ---- flags ---- */
+
+/* Takes "--name VALUE" or "--name=VALUE" out of argv; NULL if it is not there. */
+static const char *take_value(int *argc, char **argv, const char *name)
+{
+    size_t size = strlen(name);
+    for (int i = 1; i < *argc; i++) {
+        bool joined = strncmp(argv[i], name, size) == 0 && argv[i][size] == '=';
+        bool apart = strcmp(argv[i], name) == 0 && i + 1 < *argc;
+        if (!joined && !apart)
+            continue;
+        const char *value = joined ? argv[i] + size + 1 : argv[i + 1];
+        int width = joined ? 1 : 2;
+        memmove(argv + i, argv + i + width, (size_t)(*argc - i - width) * sizeof *argv);
+        *argc -= width;
+        return value;
+    }
+    return NULL;
+}
+
+static bool take_flag(int *argc, char **argv, const char *name)
+{
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], name) != 0)
+            continue;
+        memmove(argv + i, argv + i + 1, (size_t)(*argc - i - 1) * sizeof *argv);
+        --*argc;
+        return true;
+    }
+    return false;
+}
+
+/* Settings in the order of precedence: defaults, file, environment, flags. */
+static enum status load_config(int *argc, char **argv, struct config **out, struct error *err)
+{
+    struct config *config = config_new();
+    const char *file = take_value(argc, argv, "--config");
+    if (file == NULL)
+        file = getenv("TIDEMILL_CONFIG");
+    enum status status = OK;
+    if (file != NULL && *file != '\0')
+        status = config_load_file(config, file, err);
+    if (status == OK)
+        status = config_load_environment(config, environ, err);
+    if (status == OK)
+        status = config_load_flags(config, argc, argv, err);
+    if (status != OK) {
+        config_free(config);
+        return status;
+    }
+    *out = config;
+    return OK;
+}
+
+/* What is left of the flags is an error. */
+static const char *leftover(int argc, char **argv, int allowed)
+{
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return argv[i];
+    }
+    return argc > allowed + 1 ? argv[allowed + 1] : NULL;
+}
+
+static int refuse_leftover(const char *argument)
+{
+    fprintf(stderr, "error: there is no argument %s here\nSee: tidemill help\n", argument);
+    return EXIT_USAGE;
+}
+
+/* ---- serve ---- */
+
+struct server {
+    struct config *config;
+    struct log *log;
+    struct vfs_lock *lock;
+    struct control *control;
+    struct api *api;
+    char binary[PATH_MAX];
+    int port;
+};
+
+/* Workers, the watch of children and the threads of the API all rest on this. */
+static void prepare_signals(void)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static enum status find_binary(char binary[PATH_MAX], struct error *err)
+{
+    ssize_t size = readlink("/proc/self/exe", binary, PATH_MAX - 1);
+    if (size <= 0)
+        return error_raise(err, STATUS_IO_FAILURE, "path", "/proc/self/exe", "reason",
+                           "the program's own path is not known", NULL);
+    binary[size] = '\0';
+    return OK;
+}
+
+/* The data directory, absolute, and nobody else's. */
+static enum status take_data_dir(struct server *server, struct error *err)
+{
+    const char *dir = config_text(server->config, SETTING_dataDir);
+    TRY(vfs_make_dirs(vfs_posix(), dir, err));
+    char *real = realpath(dir, NULL);
+    if (real == NULL)
+        return error_raise(err, STATUS_IO_FAILURE, "path", dir, "reason", "it cannot be resolved",
+                           NULL);
+    enum status status = config_set(server->config, "dataDir", real,
+                                    config_origin(server->config, SETTING_dataDir), err);
+    free(real);
+    TRY(status);
+    char path[PATH_MAX], holder[64];
+    (void)snprintf(path, sizeof path, "%s/server.lock",
+                   config_text(server->config, SETTING_dataDir));
+    (void)snprintf(holder, sizeof holder, "the server with process id %ld", (long)getpid());
+    if (vfs_posix_lock_as(path, holder, &server->lock, err) != OK)
+        return error_wrap(err, "data directory");
+    return OK;
+}
+
+/* <dataDir>/server.json tells scripts and tests where the server listens. */
+static enum status announce(struct server *server, struct error *err)
+{
+    const char *listen = config_text(server->config, SETTING_listen);
+    struct buffer url = {0}, json = {0};
+    if (server->port == 0) {
+        buffer_add_text(&url, listen);
+    } else {
+        const char *colon = strrchr(listen, ':');
+        buffer_printf(&url, "http%s://%.*s:%d",
+                      *config_text(server->config, SETTING_tlsCertificate) == '\0' ? "" : "s",
+                      (int)(colon - listen), listen, server->port);
+    }
+    buffer_add_text(&json, "{\"url\":");
+    buffer_add_json_string(&json, buffer_bytes(&url));
+    buffer_printf(&json, ",\"pid\":%ld}\n", (long)getpid());
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/server.json",
+                   config_text(server->config, SETTING_dataDir));
+    enum status status = vfs_put(vfs_posix(), path, buffer_bytes(&json), false, err);
+    if (status == OK) {
+        printf("Tidemill " TIDEMILL_VERSION " listens on %s\n", buffer_text(&url));
+        (void)fflush(stdout);
+        log_event(server->log, LOG_INFO, "server_started",
+                  (struct log_field[]){log_text("version", TIDEMILL_VERSION),
+                                       log_text("url", buffer_text(&url)),
+                                       {0}});
+    }
+    buffer_fini(&url);
+    buffer_fini(&json);
+    return status;
+}
+
+static enum status server_open(struct server *server, struct error *err)
+{
+    const struct config *config = server->config;
+    TRY(find_binary(server->binary, err));
+    TRY(take_data_dir(server, err));
+    const char *log_file = config_text(config, SETTING_logFile);
+    TRY(log_open(*log_file == '\0' ? NULL : log_file, config_level(config, SETTING_logLevel),
+                 clock_real(), &server->log, err));
+    const struct control_options options = {
+        .config = config,
+        .vfs = vfs_posix(),
+        .clock = clock_real(),
+        .log = server->log,
+        .binary = server->binary,
+    };
+    TRY(control_begin(&options, &server->control, err));
+    TRY(api_open(server->control, &server->api, &server->port, err));
+    return announce(server, err);
+}
+
+static int serve(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct server server = {0};
+    prepare_signals();
+    json_init();
+    enum status status = load_config(&argc, argv, &server.config, &err);
+    if (status == OK && leftover(argc, argv, 0) != NULL)
+        return refuse_leftover(leftover(argc, argv, 0));
+    if (status == OK)
+        status = server_open(&server, &err);
+    if (status == OK)
+        control_run(server.control);
+    api_close(server.api);
+    control_end(server.control);
+    if (status == OK)
+        log_event(server.log, LOG_INFO, "server_stopped", NULL);
+    log_close(server.log);
+    vfs_unlock(server.lock);
+    config_free(server.config);
+    return exit_code_of(&err);
+}
+
+/* ---- worker and run ---- */
+
+static int worker(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct config *config = NULL;
+    const char *spec = take_value(&argc, argv, "--spec");
+    const char *fd = take_value(&argc, argv, "--fd");
+    if (load_config(&argc, argv, &config, &err) != OK)
+        return exit_code_of(&err);
+    if (spec == NULL || fd == NULL)
+        return usage_error("a worker is started by the server: --spec FILE --fd N");
+    (void)signal(SIGPIPE, SIG_IGN);
+    json_init();
+    char checkpoint[PATH_MAX], run_id[UUID_TEXT_SIZE];
+    uuid_random_text(run_id);
+    (void)snprintf(checkpoint, sizeof checkpoint, "%s/checkpoints/default",
+                   config_text(config, SETTING_dataDir));
+    const struct worker_options options = {
+        .spec_path = spec,
+        .socket_fd = (int)strtol(fd, NULL, 10),
+        .run_id = run_id,
+        .default_checkpoint_dir = checkpoint,
+        .parallelism = (uint32_t)config_number(config, SETTING_parallelism),
+        .log_level = config_level(config, SETTING_logLevel),
+    };
+    int code = worker_process_run(&options);
+    config_free(config);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct config *config = NULL;
+    bool bounded = take_flag(&argc, argv, "--bounded");
+    const char *output = take_value(&argc, argv, "-o");
+    if (load_config(&argc, argv, &config, &err) != OK)
+        return exit_code_of(&err);
+    if (leftover(argc, argv, 1) != NULL)
+        return refuse_leftover(leftover(argc, argv, 1));
+    if (argc < 2)
+        return usage_error("tidemill run SPEC: the file of a query, or - for standard input");
+    if (output != NULL && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
+        return usage_error("-o is json or text");
+    json_init();
+    const char *log_file = config_text(config, SETTING_logFile);
+    /* People read the output of a run: of the log they see what needs them. */
+    bool chosen = config_origin(config, SETTING_logLevel) != ORIGIN_DEFAULT;
+    const struct foreground_options options = {
+        .spec_path = argv[1],
+        .json = output != NULL && strcmp(output, "json") == 0,
+        .bounded = bounded,
+        .data_dir = config_text(config, SETTING_dataDir),
+        .parallelism = (uint32_t)config_number(config, SETTING_parallelism),
+        .log_file = *log_file == '\0' ? NULL : log_file,
+        .log_level =
+            chosen || *log_file != '\0' ? config_level(config, SETTING_logLevel) : LOG_WARN,
+    };
+    int code = foreground_run(&options);
+    config_free(config);
+    return code;
+}
+
+/* ---- validate ---- */
+
+static void print_diagnostics(const struct validation *validation)
+{
+    static const char *const words[] = {"error", "warning", "note"};
+    for (const struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next) {
+        printf("%s: [%s] %s", words[at->severity], status_name(at->error.status), at->error.text);
+        if (at->error.pointer[0] != '\0')
+            printf(" (at %s)", at->error.pointer);
+        putchar('\n');
+        for (const struct fix *fix = at->fixes; fix != NULL; fix = fix->next)
+            printf("  fix: %s. %s\n", fix->title, fix->consequence);
+    }
+    if (!diagnostics_has_errors(validation->diagnostics))
+        printf("valid; delivery: %s\n%s",
+               validation->exactly_once ? "exactly once" : "at least once",
+               validation->plan_text == NULL ? "" : validation->plan_text);
+}
+
+static int validate(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct config *config = NULL;
+    if (load_config(&argc, argv, &config, &err) != OK)
+        return exit_code_of(&err);
+    if (argc != 2)
+        return usage_error("tidemill validate SPEC");
+    json_init();
+    struct arena *arena = arena_new("request", 0);
+    struct path_policy *paths = path_policy_new(config);
+    struct bytes json;
+    struct validation validation;
+    enum status status = vfs_get(vfs_posix(), argv[1], SPEC_BYTES_MAX, arena, &json, &err);
+    if (status == OK)
+        status = query_validate(arena, paths, json, &validation, &err);
+    int code = EXIT_OK;
+    if (status == OK) {
+        print_diagnostics(&validation);
+        code = diagnostics_has_errors(validation.diagnostics) ? EXIT_INVALID : EXIT_OK;
+    } else {
+        code = exit_code_of(&err);
+    }
+    path_policy_free(paths);
+    arena_free(arena);
+    config_free(config);
+    return code;
+}
+
+/* ---- what can be looked at ---- */
+
+static int checkpoint(int argc, char **argv)
+{
+    const char *output = take_value(&argc, argv, "-o");
+    bool json = output != NULL && strcmp(output, "json") == 0;
+    bool show = argc == 3 && strcmp(argv[1], "show") == 0;
+    bool verify = argc == 3 && strcmp(argv[1], "verify") == 0;
+    if (!show && !verify)
+        return usage_error("tidemill checkpoint show|verify DIR [-o json]");
+    json_init();
+    enum checkpoint_form form = json ? CHECKPOINT_JSON : CHECKPOINT_TEXT;
+    struct buffer out = {0};
+    struct error err = ERROR_INIT;
+    enum status status = show ? checkpoint_show(vfs_posix(), argv[2], form, &out, &err)
+                              : checkpoint_verify(vfs_posix(), argv[2], form, &out, &err);
+    if (status == OK)
+        (void)fwrite(out.data, 1, out.size_bytes, stdout);
+    if (status == OK && json)
+        putchar('\n');
+    buffer_fini(&out);
+    return exit_code_of(&err);
+}
+
+static int print_config(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct config *config = NULL;
+    if (load_config(&argc, argv, &config, &err) != OK)
+        return exit_code_of(&err);
+    struct buffer out = {0};
+    config_print(config, &out);
+    (void)fwrite(out.data, 1, out.size_bytes, stdout);
+    buffer_fini(&out);
+    config_free(config);
+    return EXIT_OK;
+}
+
+static int conditions(int argc, char **argv)
+{
+    bool markdown = take_flag(&argc, argv, "--markdown");
+    static const char *const domains[] = {"none", "user", "external", "internal"};
+    if (markdown)
+        puts("| Condition | SQLSTATE | HTTP | Domain | Retried | Parameters | Text |\n"
+             "| --- | --- | --- | --- | --- | --- | --- |");
+    for (int i = 1; i < STATUS_COUNT_; i++) {
+        enum status status = (enum status)i;
+        printf(markdown ? "| %s | %s | %d | %s | %s | %s | %s |\n" : "%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+               status_name(status), status_sqlstate(status), status_http(status),
+               domains[status_domain(status)], status_retryable(status) ? "yes" : "no",
+               status_params(status), status_template(status));
+    }
+    return EXIT_OK;
+}
+
+static int confs(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    for (int i = 0; i < CONF_COUNT_; i++) {
+        enum conf conf = (enum conf)i;
+        printf("%s\t%s\t%s\t%s\n", conf_name(conf), conf_kind_name(conf),
+               conf_default(conf) == NULL ? "" : conf_default(conf), conf_effect(conf));
+    }
+    return EXIT_OK;
+}
+
+static int version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("tidemill " TIDEMILL_VERSION);
+    return EXIT_OK;
+}
+
+static int help(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("Tidemill: streaming SQL over micro-batches, exactly once.\n"
+         "\n"
+         "  tidemill serve [--data-dir DIR] [--listen ADDR:PORT] [--config FILE]\n"
+         "  tidemill run SPEC [-o json] [--bounded]     a query in the foreground, without a "
+         "server\n"
+         "  tidemill validate SPEC                      what is wrong with it, and its plan\n"
+         "  tidemill checkpoint show|verify DIR         look into a checkpoint\n"
+         "  tidemill config | conf | conditions | version\n"
+         "\n"
+         "On a server (--server URL or TIDEMILL_SERVER, -o json for scripts):\n"
+         "\n"
+         "  tidemill submit SPEC [--stopped]            create a query\n"
+         "  tidemill ls [--state S] [--label k=v]       all queries\n"
+         "  tidemill get | start | restart QUERY [--wait yes]\n"
+         "  tidemill stop QUERY [--immediate]           at the batch boundary, or at once\n"
+         "  tidemill status QUERY [--wait STATE] [--timeout SECONDS]\n"
+         "  tidemill progress QUERY [-f] [-n N]         its batches, live with -f\n"
+         "  tidemill results QUERY [-n N]               rows of a memory sink\n"
+         "  tidemill rm QUERY [--force] [--purge]       delete; --purge: its checkpoint, too\n"
+         "\n"
+         "Exit codes: 0 ok, 2 usage, 3 invalid spec, 4 not found, 5 conflict, 6 auth,\n"
+         "7 unreachable, 8 timed out, 9 the query failed.");
+    return EXIT_OK;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"serve", serve},
+    {"worker", worker},
+    {"run", run},
+    {"validate", validate},
+    {"checkpoint", checkpoint},
+    {"config", print_config},
+    {"conditions", conditions},
+    {"conf", confs},
+    {"version", version},
+    {"--version", version},
+    {"help", help},
+    {"--help", help},
+    {"-h", help},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        (void)help(argc, argv);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, argv[1]) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    }
+    if (cli_knows(argv[1]))
+        return cli_main(argc - 1, argv + 1);
+    fprintf(stderr, "error: there is no command %s\nSee: tidemill help\n", argv[1]);
+    return EXIT_USAGE;
+}
