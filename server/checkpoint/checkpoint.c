@@ -463,3 +463,19 @@ void checkpoint_hold(struct checkpoint *checkpoint, int64_t oldest_needed)
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     checkpoint->oldest_needed = oldest_needed;
 }
+
+enum status checkpoint_scan(struct checkpoint *checkpoint, struct log_visitor *visitor,
+                            struct error *err)
+{
+    struct log_summary summary;
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint_log_scan(checkpoint->vfs, checkpoint->log_dir, visitor, &summary, err);
+}
+
+enum status checkpoint_read_record(struct checkpoint *checkpoint,
+                                   const struct log_position *position, struct arena *arena,
+                                   struct log_record *out, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, position, arena, out, err);
+}

@@ -102,4 +102,23 @@ struct bytes checkpoint_progress_at(const struct checkpoint *checkpoint, uint32_
 /* Batches from this one on are needed by the state, whatever is to be kept.  INT64_MAX: none. */
 void checkpoint_hold(struct checkpoint *checkpoint, int64_t oldest_needed);
 
+/* Takes the payloads of STATE records, which are valid during the call. */
+struct state_receiver {
+    enum status (*receive)(struct state_receiver *self, struct bytes record, struct error *err);
+};
+
+/* The STATE records of the batches [from, to] in their order; of a batch that was tried several
+ * times, those of the last attempt.  Errors: CHECKPOINT.CORRUPT, IO_FAILURE, the receiver's. */
+MUST_USE enum status checkpoint_replay_state(struct checkpoint *checkpoint, int64_t from,
+                                             int64_t to, struct state_receiver *receiver,
+                                             struct error *err);
+
+/* The whole log again, and one record of it. */
+MUST_USE enum status checkpoint_scan(struct checkpoint *checkpoint, struct log_visitor *visitor,
+                                     struct error *err);
+MUST_USE enum status checkpoint_read_record(struct checkpoint *checkpoint,
+                                            const struct log_position *position,
+                                            struct arena *arena, struct log_record *out,
+                                            struct error *err);
+
 #endif

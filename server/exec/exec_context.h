@@ -8,12 +8,21 @@
 #include "columnar/batch.h"
 #include "expr/kernel.h"
 
-struct state_transaction;
+/* What an operator with state lets out of a batch. */
+enum emit_mode {
+    EMIT_APPEND,   /* what is final */
+    EMIT_UPDATE,   /* what the batch changed */
+    EMIT_COMPLETE, /* everything */
+};
 
 struct exec_context {
     struct arena *batch_arena; /* reset after each input batch has gone through; = eval.arena */
     struct eval_context eval;  /* now, zone, seed, partition */
     int64_t batch_id;
+    uint32_t run;       /* of the stages: rises with every batch that is run; never 0 */
+    uint32_t partition; /* of a partition stage */
+    uint32_t partitions;
+    enum emit_mode mode;
     int64_t late_watermark_us;     /* rows up to it are too late */
     int64_t eviction_watermark_us; /* state up to it is complete */
     struct batch_receiver *sink;   /* where the last operator's output goes */

@@ -17,6 +17,7 @@
 #include "plan/physical_plan.h"
 
 struct exec_node;
+struct stateful_ops;
 
 struct exec_node_ops {
     const char *name; /* as EXPLAIN and metrics print it */
@@ -39,6 +40,9 @@ struct exec_node_ops {
 
     /* Optional: gives back what is not in query memory.  Never fails; also after a failed open. */
     void (*close)(struct exec_node *self);
+
+    /* NULL, or what an operator with state can do besides: exec/stateful.h. */
+    const struct stateful_ops *stateful;
 };
 
 #define EXEC_NODE_MAGIC 0xe8ec0de1U
@@ -49,6 +53,7 @@ struct exec_node {
     const struct plan_node *plan;
     struct exec_node *next; /* where emit sends batches; NULL: the sink */
     uint32_t next_input;
+    uint32_t inputs; /* how many have to finish */
     uint32_t inputs_finished;
     void *state; /* private to the implementation */
 };

@@ -24,14 +24,24 @@ struct node_list {
     struct node_list *next;
 };
 
+/* The changes of one boundary's operator. */
+struct change_record {
+    struct exec_node *node;
+    struct buffer bytes;
+};
+
 struct pipeline {
     uint32_t magic;
+    struct pipeline_config config;
     struct arena *query; /* operators */
     struct exec_context ctx;
     struct node_list *nodes; /* all, parents first */
     struct node_list **nodes_end;
     struct leaf *leaves;
     uint32_t leaf_count;
+    struct exec_node *writer;      /* NULL: the sink is the end */
+    struct change_record *changes; /* one per boundary */
+    uint32_t boundary_count;
     const atomic_bool *cancelled;
 };
 
@@ -64,15 +74,10 @@ static enum status add_leaf(struct pipeline *pipeline, struct exec_node *node, s
     return OK;
 }
 
-static enum status build(struct pipeline *pipeline, const struct plan_node *plan,
-                         struct exec_node *next, uint32_t next_input, int depth, struct error *err)
+static struct exec_node *add_node(struct pipeline *pipeline, const struct exec_node_ops *ops,
+                                  const struct plan_node *plan, struct exec_node *next,
+                                  uint32_t next_input)
 {
-    const struct exec_node_ops *ops = exec_node_find(plan->kind);
-    if (ops == NULL)
-        return error_raise(err, STATUS_NOT_SUPPORTED, "feature", plan_kind_name(plan->kind), NULL);
-    if (depth > PLAN_DEPTH_MAX)
-        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the depth of a plan", "limit",
-                           "1000", NULL);
     struct exec_node *node = arena_new_object(pipeline->query, sizeof *node);
     struct node_list *entry = arena_new_object(pipeline->query, sizeof *entry);
     *node = (struct exec_node){
@@ -81,10 +86,37 @@ static enum status build(struct pipeline *pipeline, const struct plan_node *plan
         .plan = plan,
         .next = next,
         .next_input = next_input,
+        .inputs = plan->child_count == 0 ? 1 : plan->child_count,
     };
     entry->node = node;
     *pipeline->nodes_end = entry;
     pipeline->nodes_end = &entry->next;
+    return node;
+}
+
+static enum status add_boundary(struct pipeline *pipeline, const struct plan_node *plan,
+                                struct exec_node *next, uint32_t next_input, struct error *err)
+{
+    const struct exec_node_ops *ops = stateful_find(plan->kind);
+    struct exec_node *node = add_node(pipeline, ops, plan, next, next_input);
+    node->inputs = 1; /* its stage's leaf: all producers are done before it begins */
+    pipeline->changes[pipeline->boundary_count++].node = node;
+    TRY(ops->open(node, pipeline->query, plan, err));
+    return add_leaf(pipeline, node, err);
+}
+
+static enum status build(struct pipeline *pipeline, const struct plan_node *plan,
+                         struct exec_node *next, uint32_t next_input, int depth, struct error *err)
+{
+    if (depth > PLAN_DEPTH_MAX)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the depth of a plan", "limit",
+                           "1000", NULL);
+    if (!pipeline->config.bounded && stateful_is_boundary(plan))
+        return add_boundary(pipeline, plan, next, next_input, err);
+    const struct exec_node_ops *ops = exec_node_find(plan->kind);
+    if (ops == NULL)
+        return error_raise(err, STATUS_NOT_SUPPORTED, "feature", plan_kind_name(plan->kind), NULL);
+    struct exec_node *node = add_node(pipeline, ops, plan, next, next_input);
     TRY(ops->open(node, pipeline->query, plan, err));
     if (plan->child_count == 0)
         return add_leaf(pipeline, node, err);
@@ -98,22 +130,39 @@ static enum status build(struct pipeline *pipeline, const struct plan_node *plan
     return OK;
 }
 
-enum status pipeline_new(const struct plan_node *root, const char *time_zone, struct pipeline **out,
+static enum status build_all(struct pipeline *pipeline, struct error *err)
+{
+    const struct pipeline_config *config = &pipeline->config;
+    struct bytes zone = bytes_of_text(config->time_zone);
+    TRY(timezone_find(zone, &pipeline->ctx.eval.zone, err));
+    if (config->consumer != NULL) {
+        const struct exec_node_ops *ops = stateful_find(config->consumer->kind)->stateful->writer;
+        pipeline->writer = add_node(pipeline, ops, config->consumer, NULL, config->consumer_input);
+        pipeline->writer->inputs = 1;
+        TRY(ops->open(pipeline->writer, pipeline->query, config->consumer, err));
+    }
+    return build(pipeline, config->root, pipeline->writer, 0, 0, err);
+}
+
+enum status pipeline_new(const struct pipeline_config *config, struct pipeline **out,
                          struct error *err)
 {
     struct arena *query = arena_new("query", 0);
     struct pipeline *pipeline = arena_new_object(query, sizeof *pipeline);
     pipeline->magic = PIPELINE_MAGIC;
+    pipeline->config = *config;
     pipeline->query = query;
     pipeline->nodes_end = &pipeline->nodes;
     pipeline->leaves = arena_new_object(query, LEAVES_MAX * sizeof *pipeline->leaves);
+    pipeline->changes = arena_new_object(query, LEAVES_MAX * sizeof *pipeline->changes);
     pipeline->ctx.batch_arena = arena_new("batch", BATCH_ARENA_BYTES);
     pipeline->ctx.eval.arena = pipeline->ctx.batch_arena;
-    pipeline->ctx.eval.time_zone = time_zone;
+    pipeline->ctx.eval.time_zone = config->time_zone;
     pipeline->ctx.eval.input_file = "";
-    enum status status = timezone_find(bytes_of_text(time_zone), &pipeline->ctx.eval.zone, err);
-    if (status == OK)
-        status = build(pipeline, root, NULL, 0, 0, err);
+    pipeline->ctx.partition = config->partition;
+    pipeline->ctx.partitions = config->partitions;
+    pipeline->ctx.mode = config->mode;
+    enum status status = build_all(pipeline, err);
     if (status != OK) {
         pipeline_free(pipeline);
         return status;
@@ -130,6 +179,8 @@ void pipeline_free(struct pipeline *pipeline)
     for (struct node_list *entry = pipeline->nodes; entry != NULL; entry = entry->next)
         if (entry->node->ops->close != NULL)
             entry->node->ops->close(entry->node);
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        buffer_fini(&pipeline->changes[i].bytes);
     arena_free(pipeline->ctx.batch_arena);
     pipeline->magic = 0;
     arena_free(pipeline->query);
@@ -153,9 +204,19 @@ const struct plan_node *pipeline_leaf(const struct pipeline *pipeline, uint32_t 
     return leaf_at(pipeline, leaf)->node->plan;
 }
 
+bool pipeline_leaf_is_scan(const struct pipeline *pipeline, uint32_t leaf)
+{
+    return pipeline_leaf(pipeline, leaf)->kind == PLAN_SCAN;
+}
+
+bool pipeline_leaf_is_boundary(const struct pipeline *pipeline, uint32_t leaf)
+{
+    return leaf_at(pipeline, leaf)->node->ops->stateful != NULL;
+}
+
 struct batch_receiver *pipeline_receiver(struct pipeline *pipeline, uint32_t leaf)
 {
-    CHECK(leaf_at(pipeline, leaf)->node->plan->kind == PLAN_SCAN);
+    CHECK(pipeline_leaf_is_scan(pipeline, leaf));
     return &pipeline->leaves[leaf].receiver;
 }
 
@@ -175,6 +236,7 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     struct exec_context *ctx = &pipeline->ctx;
     arena_reset(ctx->batch_arena);
     ctx->batch_id = task->batch_id;
+    ctx->run = task->run;
     ctx->late_watermark_us = task->late_watermark_us;
     ctx->eviction_watermark_us = task->eviction_watermark_us;
     ctx->eval.now_us = task->batch_timestamp_us;
@@ -206,6 +268,93 @@ void pipeline_end(struct pipeline *pipeline)
     arena_reset(pipeline->ctx.batch_arena);
     pipeline->ctx.sink = NULL;
     pipeline_set_input_file(pipeline, NULL, 0, 0);
+}
+
+struct exec_node *pipeline_writer(struct pipeline *pipeline)
+{
+    CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    CHECK(pipeline->writer != NULL);
+    return pipeline->writer;
+}
+
+enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t input,
+                          struct exec_node *writer, struct error *err)
+{
+    struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    CHECK(node->ops->stateful != NULL && writer->plan == node->plan);
+    enum status status = node->ops->stateful->pull(node, &pipeline->ctx, input, writer, err);
+    arena_reset(pipeline->ctx.batch_arena);
+    return status;
+}
+
+enum status pipeline_changes(struct pipeline *pipeline, struct error *err)
+{
+    CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++) {
+        struct change_record *record = &pipeline->changes[i];
+        buffer_clear(&record->bytes);
+        if (record->node->ops->stateful->changes == NULL)
+            continue;
+        changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
+                        pipeline->ctx.partition);
+        TRY(record->node->ops->stateful->changes(record->node, &pipeline->ctx, &record->bytes,
+                                                 err));
+    }
+    return OK;
+}
+
+uint32_t pipeline_change_count(const struct pipeline *pipeline)
+{
+    CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    return pipeline->boundary_count;
+}
+
+struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    struct bytes bytes = buffer_bytes(&pipeline->changes[index].bytes);
+    return bytes.size_bytes > CHANGELOG_HEADER_BYTES ? bytes : bytes_of(bytes.data, 0);
+}
+
+static struct exec_node *boundary_node(const struct pipeline *pipeline,
+                                       const struct plan_node *boundary)
+{
+    CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        if (pipeline->changes[i].node->plan == boundary)
+            return pipeline->changes[i].node;
+    return NULL;
+}
+
+enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
+                             struct bytes changes, struct error *err)
+{
+    struct exec_node *node = boundary_node(pipeline, boundary);
+    CHECK(node != NULL);
+    for (;;) {
+        struct change change;
+        bool found = false;
+        if (!changelog_next(&changes, &change, &found))
+            return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "a record of state", NULL);
+        if (!found)
+            return OK;
+        TRY(node->ops->stateful->restore(node, &change, err));
+    }
+}
+
+void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
+                             struct operator_stats *stats)
+{
+    const struct exec_node *node = boundary_node(pipeline, boundary);
+    struct operator_stats one = {0};
+    CHECK(node != NULL && node->ops->stateful->stats != NULL);
+    node->ops->stateful->stats(node, &one);
+    stats->rows_total += one.rows_total;
+    stats->rows_updated += one.rows_updated;
+    stats->rows_removed += one.rows_removed;
+    stats->rows_dropped += one.rows_dropped;
+    stats->memory_bytes += one.memory_bytes;
+    stats->duplicates += one.duplicates;
 }
 
 bool pipeline_has_enough(const struct pipeline *pipeline)
@@ -241,5 +390,7 @@ void pipeline_watermark_stats(const struct pipeline *pipeline, struct event_time
 void pipeline_trim(struct pipeline *pipeline)
 {
     CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        buffer_fini(&pipeline->changes[i].bytes);
     arena_trim(pipeline->ctx.batch_arena);
 }

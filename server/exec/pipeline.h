@@ -16,6 +16,7 @@
 
 #include "exec/node.h"
 #include "exec/node_watermark.h"
+#include "exec/stateful.h"
 
 #include <stdatomic.h>
 
@@ -24,26 +25,41 @@ struct pipeline;
 /* What a task has to know of its batch. */
 struct pipeline_task {
     int64_t batch_id;
+    uint32_t run; /* rises with every batch that is run; not 0 */
     int64_t late_watermark_us;
     int64_t eviction_watermark_us;
     int64_t batch_timestamp_us;
     uint64_t random_seed;
-    uint32_t task; /* 0-based: spark_partition_id() */
-    struct batch_receiver *sink;
+    uint32_t task;                /* 0-based: spark_partition_id() */
+    struct batch_receiver *sink;  /* NULL: a consumer takes the rows */
     const atomic_bool *cancelled; /* NULL: never; set: the next input fails */
 };
 
+struct pipeline_config {
+    const struct plan_node *root;     /* borrowed, as all of it */
+    const char *time_zone;            /* the session's */
+    const struct plan_node *consumer; /* the boundary of another stage that takes the rows; NULL:
+                                         the task's sink does */
+    uint32_t consumer_input;
+    uint32_t partition; /* of a partition stage */
+    uint32_t partitions;
+    enum emit_mode mode;
+    bool bounded; /* nothing is kept from batch to batch: no boundaries */
+};
+
 /*
- * Builds the operators of `root`.  `time_zone` is the session's; both are borrowed.
+ * Builds the operators from `root` down to the scans, or to the boundaries that begin its stage.
  * Errors: NOT_SUPPORTED for a node that the engine does not run, and those of the operators.
  */
-MUST_USE enum status pipeline_new(const struct plan_node *root, const char *time_zone,
-                                  struct pipeline **out, struct error *err);
+MUST_USE enum status pipeline_new(const struct pipeline_config *config, struct pipeline **out,
+                                  struct error *err);
 void pipeline_free(struct pipeline *pipeline); /* NULL is fine */
 
 /* The leaves, in the order in which they have to be run. */
 uint32_t pipeline_leaf_count(const struct pipeline *pipeline);
 const struct plan_node *pipeline_leaf(const struct pipeline *pipeline, uint32_t leaf);
+bool pipeline_leaf_is_scan(const struct pipeline *pipeline, uint32_t leaf);
+bool pipeline_leaf_is_boundary(const struct pipeline *pipeline, uint32_t leaf);
 /* Where the batches of a PLAN_SCAN go. */
 struct batch_receiver *pipeline_receiver(struct pipeline *pipeline, uint32_t leaf);
 /* Says which file the next batches come from, for input_file_name(); NULL: none. */
@@ -65,6 +81,22 @@ uint64_t pipeline_output_rows(const struct pipeline *pipeline);
 /* Adds what the watermark operators saw; `stats` has one entry per watermark id. */
 void pipeline_watermark_stats(const struct pipeline *pipeline, struct event_time_stats *stats,
                               uint32_t count);
+
+/* The end of a pipeline that has a consumer. */
+struct exec_node *pipeline_writer(struct pipeline *pipeline);
+/* Takes over what a writer has for the boundary at this leaf and this partition. */
+MUST_USE enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t input,
+                                   struct exec_node *writer, struct error *err);
+/* The changes of the task's batch to the state of its boundaries: one record each, as the payload
+ * of a STATE record.  Borrowed until the next task; *record is empty if there are none. */
+MUST_USE enum status pipeline_changes(struct pipeline *pipeline, struct error *err);
+uint32_t pipeline_change_count(const struct pipeline *pipeline);
+struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index);
+MUST_USE enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
+                                      struct bytes changes, struct error *err);
+/* Adds the numbers of a boundary's operator. */
+void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
+                             struct operator_stats *stats);
 
 /* Gives back memory that the last batches needed: the query goes idle. */
 void pipeline_trim(struct pipeline *pipeline);

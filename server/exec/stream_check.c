@@ -3,6 +3,8 @@
  */
 #include "exec/stream_check.h"
 
+#include "exec/stateful.h"
+
 /* What cannot be done batch by batch without state; NULL: can be. */
 static const char *needs_state(enum plan_kind kind)
 {
@@ -38,7 +40,8 @@ static const char *needs_state(enum plan_kind kind)
 
 enum status stream_check(const struct plan_node *root, struct error *err)
 {
-    const char *feature = root->streaming ? needs_state(root->kind) : NULL;
+    const char *feature =
+        root->streaming && !stateful_is_boundary(root) ? needs_state(root->kind) : NULL;
     if (feature != NULL)
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
     for (uint32_t i = 0; i < root->child_count; i++)

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/uuid.h"
+#include "spec/conf.h"
 #include "worker/query_plan.h"
 
 #include <stdio.h>
@@ -22,6 +23,16 @@ static void announce(struct query *query)
     snprintf(message, sizeof message, "Getting offsets from %s",
              source_description(&query->sources.uses[0]));
     query_set_status(query, "FETCHING_OFFSETS", message, true);
+}
+
+/* A watermark that has moved may close state without any new row; it is asked only after a batch of
+ * this run, as Spark does. */
+static bool wants_batch(const struct query *query)
+{
+    return query->batches > 0 && query->previous != NULL &&
+           conf_bool(&query->spec->conf, CONF_streaming_noDataMicroBatches_enabled) &&
+           stage_graph_wants_batch(query->graph, watermark_global_us(&query->watermark),
+                                   query->previous->eviction_watermark_us);
 }
 
 enum status batch_plan_next(struct query *query, struct error *err)
@@ -45,7 +56,7 @@ enum status batch_plan_next(struct query *query, struct error *err)
     query->timing.planned = true;
     query->timing.latest_offset_us = since(query, began_us);
     query->is_data_available = any;
-    if (!any)
+    if (!any && !wants_batch(query))
         return OK;
     intent->batch_id = query->next_batch_id;
     intent->eviction_watermark_us = watermark_global_us(&query->watermark);

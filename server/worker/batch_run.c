@@ -1,9 +1,10 @@
 /*
  * Computing a batch.  See batch_run.h.
  *
- * The splits of all sources are put in a row and cut into tasks of about the same size, in order,
- * so that the output of task i comes before that of task i+1.  A small batch is one task and runs
- * on the batch thread.
+ * The stages of the plan run one after another.  In a map stage the splits of its sources are put
+ * in a row and cut into tasks of about the same size, in order, so that the output of task i comes
+ * before that of task i+1.  A partition stage has one task per partition.  A small batch runs on
+ * the batch thread alone.
  */
 #include "worker/batch_run.h"
 
@@ -19,152 +20,209 @@ struct work {
 };
 
 struct task {
-    uint32_t first; /* index of its first piece of work */
-    uint32_t count;
+    const struct work *work;
+    uint32_t work_count;
     uint64_t *input_rows; /* per source use */
     uint64_t output_rows;
     struct event_time_stats *event_times;
 };
 
-struct stage {
+struct stage_run {
     struct query *query;
     const struct batch_intent *intent;
+    struct stage *stage;
+    bool last; /* its rows go to the sink */
+    bool on_batch_thread;
     struct work *work;
     uint32_t work_count;
+    uint64_t bytes;
     struct task *tasks;
     uint32_t task_count;
 };
 
-static enum status collect_work(struct stage *stage, uint64_t *bytes, struct error *err)
+static bool stage_scans(const struct stage *stage, uint32_t relation)
 {
-    struct query *query = stage->query;
-    struct source_split **splits = NULL;
-    size_t *counts = NULL;
-    size_t total = 0;
+    const struct pipeline *pipeline = stage->pipelines[0];
+    for (uint32_t leaf = 0; leaf < pipeline_leaf_count(pipeline); leaf++)
+        if (pipeline_leaf_is_scan(pipeline, leaf) &&
+            pipeline_leaf(pipeline, leaf)->scan.relation == relation)
+            return true;
+    return false;
+}
+
+/* The splits of all sources that the stage reads. */
+static enum status collect_work(struct stage_run *run, struct error *err)
+{
+    struct query *query = run->query;
     struct arena *arena = query->batch_arena;
-    *bytes = 0;
-    splits = arena_new_object(arena, (query->sources.count + 1) * sizeof *splits);
-    counts = arena_new_object(arena, (query->sources.count + 1) * sizeof *counts);
-    for (uint32_t i = 0; i < query->sources.count; i++) {
-        struct source *source = query->sources.uses[i].source;
-        if (!stage->intent->sources[i].has_data)
+    uint32_t uses = query->sources.count;
+    size_t total = 0;
+    struct source_split **splits = arena_new_object(arena, (uses + 1) * sizeof *splits);
+    size_t *counts = arena_new_object(arena, (uses + 1) * sizeof *counts);
+    for (uint32_t i = 0; i < uses; i++) {
+        const struct source_use *use = &query->sources.uses[i];
+        if (!run->intent->sources[i].has_data || !stage_scans(run->stage, use->relation))
             continue;
-        TRY(source->ops->splits(source, &stage->intent->sources[i].range, arena, &splits[i],
-                                &counts[i], err));
+        TRY(use->source->ops->splits(use->source, &run->intent->sources[i].range, arena, &splits[i],
+                                     &counts[i], err));
         total += counts[i];
     }
     if (total > UINT32_MAX / 2)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the splits of a batch", "limit",
                            "2147483647", NULL);
     void *work = NULL;
-    TRY(arena_alloc(arena, total + 1, sizeof *stage->work, &work, err));
-    stage->work = work;
-    for (uint32_t i = 0; i < query->sources.count; i++)
+    TRY(arena_alloc(arena, total + 1, sizeof *run->work, &work, err));
+    run->work = work;
+    for (uint32_t i = 0; i < uses; i++)
         for (size_t j = 0; j < counts[i]; j++) {
-            stage->work[stage->work_count++] = (struct work){.use = i, .split = &splits[i][j]};
-            *bytes += splits[i][j].estimated_bytes;
+            run->work[run->work_count++] = (struct work){.use = i, .split = &splits[i][j]};
+            run->bytes += splits[i][j].estimated_bytes;
         }
     return OK;
 }
 
-static void add_task(struct stage *stage, uint32_t first, uint32_t count)
+static struct task *add_task(struct stage_run *run, uint32_t first, uint32_t count)
 {
-    struct arena *arena = stage->query->batch_arena;
-    stage->tasks[stage->task_count++] = (struct task){
-        .first = first,
-        .count = count,
-        .input_rows = arena_new_object(arena, (stage->query->sources.count + 1) * sizeof(uint64_t)),
-        .event_times = arena_new_object(arena, (stage->query->plan->watermark_count + 1) *
+    struct arena *arena = run->query->batch_arena;
+    struct task *task = &run->tasks[run->task_count++];
+    *task = (struct task){
+        .work = run->work + first,
+        .work_count = count,
+        .input_rows = arena_new_object(arena, (run->query->sources.count + 1) * sizeof(uint64_t)),
+        .event_times = arena_new_object(arena, (run->query->plan->watermark_count + 1) *
                                                    sizeof(struct event_time_stats)),
     };
+    return task;
 }
 
-static void cut_tasks(struct stage *stage, uint64_t bytes)
+/* Cuts the row of work into `wanted` pieces of about the same number of bytes. */
+static void cut_by_bytes(struct stage_run *run, uint32_t wanted)
 {
-    uint32_t wanted = stage->query->parallelism * TASKS_PER_THREAD;
-    if (stage->query->parallelism == 1 || bytes < INLINE_BYTES)
-        wanted = 1;
-    stage->tasks = arena_new_object(stage->query->batch_arena, (wanted + 1) * sizeof(struct task));
     uint32_t first = 0;
     uint64_t done = 0;
-    for (uint32_t i = 0; i < stage->work_count; i++) {
-        done += stage->work[i].split->estimated_bytes;
-        uint64_t due = bytes / wanted * (stage->task_count + 1);
-        if (stage->task_count + 1 < wanted && done >= due) {
-            add_task(stage, first, i + 1 - first);
+    for (uint32_t i = 0; i < run->work_count; i++) {
+        done += run->work[i].split->estimated_bytes;
+        uint64_t due = run->bytes / wanted * (run->task_count + 1);
+        if (run->task_count + 1 < wanted && done >= due) {
+            add_task(run, first, i + 1 - first);
             first = i + 1;
         }
     }
-    if (first < stage->work_count || stage->task_count == 0)
-        add_task(stage, first, stage->work_count - first);
+    if (first < run->work_count || run->task_count == 0)
+        add_task(run, first, run->work_count - first);
 }
 
-static enum status read_leaf(struct stage *stage, struct pipeline *pipeline, uint32_t leaf,
+static void cut_tasks(struct stage_run *run)
+{
+    struct query *query = run->query;
+    bool partitioned = stage_is_partitioned(run->stage);
+    uint32_t wanted = partitioned            ? query->partitions
+                      : run->on_batch_thread ? 1
+                                             : query->parallelism * TASKS_PER_THREAD;
+    run->tasks = arena_new_object(query->batch_arena, (wanted + 1) * sizeof(struct task));
+    if (!partitioned) {
+        cut_by_bytes(run, wanted);
+        return;
+    }
+    for (uint32_t i = 0; i < wanted; i++) {
+        uint32_t first = (uint32_t)((uint64_t)run->work_count * i / wanted);
+        uint32_t end = (uint32_t)((uint64_t)run->work_count * (i + 1) / wanted);
+        add_task(run, first, end - first);
+    }
+}
+
+static enum status read_leaf(struct stage_run *run, struct pipeline *pipeline, uint32_t leaf,
                              const struct task *task, struct error *err)
 {
     uint32_t relation = pipeline_leaf(pipeline, leaf)->scan.relation;
-    for (uint32_t i = task->first; i < task->first + task->count; i++) {
-        const struct work *work = &stage->work[i];
-        const struct source_use *use = &stage->query->sources.uses[work->use];
-        if (use->relation != relation)
-            continue;
-        TRY(use->source->ops->read(use->source, work->split, pipeline_receiver(pipeline, leaf),
-                                   err));
-        if (pipeline_has_enough(pipeline))
-            break;
+    for (uint32_t i = 0; i < task->work_count && !pipeline_has_enough(pipeline); i++) {
+        const struct work *work = &task->work[i];
+        const struct source_use *use = &run->query->sources.uses[work->use];
+        if (use->relation == relation)
+            TRY(use->source->ops->read(use->source, work->split, pipeline_receiver(pipeline, leaf),
+                                       err));
     }
     return OK;
 }
 
-static void count_task(struct stage *stage, struct pipeline *pipeline, struct task *task)
+static void count_task(struct stage_run *run, struct pipeline *pipeline, struct task *task)
 {
+    const struct query *query = run->query;
     for (uint32_t leaf = 0; leaf < pipeline_leaf_count(pipeline); leaf++) {
-        const struct plan_node *node = pipeline_leaf(pipeline, leaf);
-        if (node->kind != PLAN_SCAN)
+        if (!pipeline_leaf_is_scan(pipeline, leaf))
             continue;
-        for (uint32_t i = 0; i < stage->query->sources.count; i++)
-            if (stage->query->sources.uses[i].relation == node->scan.relation)
+        for (uint32_t i = 0; i < query->sources.count; i++)
+            if (query->sources.uses[i].relation == pipeline_leaf(pipeline, leaf)->scan.relation)
                 task->input_rows[i] += pipeline_input_rows(pipeline, leaf);
     }
-    task->output_rows = pipeline_output_rows(pipeline);
-    pipeline_watermark_stats(pipeline, task->event_times, stage->query->plan->watermark_count);
+    task->output_rows = run->last ? pipeline_output_rows(pipeline) : 0;
+    pipeline_watermark_stats(pipeline, task->event_times, query->plan->watermark_count);
 }
 
-static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct error *err)
+static enum status run_leaves(struct stage_run *run, struct pipeline *pipeline,
+                              const struct task *task, struct error *err)
 {
-    struct stage *stage = arg;
-    struct query *query = stage->query;
-    struct task *task = &stage->tasks[index];
-    struct pipeline **slot = &query->pipelines[worker];
-    if (*slot == NULL)
-        TRY(pipeline_new(query->plan->root, query->time_zone, slot, err));
-    struct pipeline *pipeline = *slot;
-    struct pipeline_task config = {
-        .batch_id = stage->intent->batch_id,
-        .late_watermark_us = stage->intent->late_watermark_us,
-        .eviction_watermark_us = stage->intent->eviction_watermark_us,
-        .batch_timestamp_us = stage->intent->batch_timestamp_us,
-        .random_seed = stage->intent->random_seed,
-        .task = index,
-        .sink = query->sink->ops->writer(query->sink, index),
-        .cancelled = &query->cancelled,
-    };
-    TRY(pipeline_begin(pipeline, &config, err));
     for (uint32_t leaf = 0; leaf < pipeline_leaf_count(pipeline); leaf++) {
-        if (pipeline_leaf(pipeline, leaf)->kind == PLAN_SCAN)
-            TRY(read_leaf(stage, pipeline, leaf, task, err));
+        if (pipeline_leaf_is_scan(pipeline, leaf))
+            TRY(read_leaf(run, pipeline, leaf, task, err));
+        else if (pipeline_leaf_is_boundary(pipeline, leaf))
+            TRY(stage_pull(run->stage, pipeline, leaf, err));
         TRY(pipeline_finish_leaf(pipeline, leaf, err));
     }
-    count_task(stage, pipeline, task);
-    pipeline_end(pipeline);
-    return query->sink->ops->task_finish(query->sink, index, err);
+    return OK;
 }
 
-static void add_up(const struct stage *stage, struct batch_result *result)
+/* Map tasks have a sink writer each; partition tasks share that of their thread. */
+static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct error *err)
 {
-    const struct query *query = stage->query;
-    for (uint32_t t = 0; t < stage->task_count; t++) {
-        const struct task *task = &stage->tasks[t];
+    struct stage_run *run = arg;
+    struct query *query = run->query;
+    struct task *task = &run->tasks[index];
+    bool partitioned = stage_is_partitioned(run->stage);
+    struct pipeline *pipeline = NULL;
+    TRY(stage_pipeline(query->graph, run->stage, partitioned ? index : worker, &pipeline, err));
+    struct pipeline_task config = {
+        .batch_id = run->intent->batch_id,
+        .run = query->run,
+        .late_watermark_us = run->intent->late_watermark_us,
+        .eviction_watermark_us = run->intent->eviction_watermark_us,
+        .batch_timestamp_us = run->intent->batch_timestamp_us,
+        .random_seed = run->intent->random_seed,
+        .task = index,
+        .cancelled = &query->cancelled,
+    };
+    if (run->last)
+        config.sink = query->sink->ops->writer(query->sink, partitioned ? worker : index);
+    TRY(pipeline_begin(pipeline, &config, err));
+    TRY(run_leaves(run, pipeline, task, err));
+    count_task(run, pipeline, task);
+    pipeline_end(pipeline);
+    if (partitioned)
+        return pipeline_changes(pipeline, err);
+    return run->last ? query->sink->ops->task_finish(query->sink, index, err) : OK;
+}
+
+static enum status finish_writer(void *arg, uint32_t index, uint32_t worker, struct error *err)
+{
+    struct stage_run *run = arg;
+    (void)worker;
+    return run->query->sink->ops->task_finish(run->query->sink, index, err);
+}
+
+static enum status run_tasks(struct stage_run *run, uint32_t count, task_fn *fn, struct error *err)
+{
+    if (!run->on_batch_thread)
+        return task_pool_run(run->query->pool, count, fn, run, err);
+    for (uint32_t i = 0; i < count; i++)
+        TRY(fn(run, i, 0, err));
+    return OK;
+}
+
+static void add_up(const struct stage_run *run, struct batch_result *result)
+{
+    const struct query *query = run->query;
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct task *task = &run->tasks[t];
         for (uint32_t i = 0; i < query->sources.count; i++) {
             result->input_rows[i] += task->input_rows[i];
             result->input_rows_all += task->input_rows[i];
@@ -173,6 +231,23 @@ static void add_up(const struct stage *stage, struct batch_result *result)
         for (uint32_t i = 0; i < query->plan->watermark_count; i++)
             event_time_stats_merge(&result->event_times[i], &task->event_times[i]);
     }
+}
+
+static enum status run_stage(struct stage_run *run, struct error *err)
+{
+    struct query *query = run->query;
+    bool partitioned = stage_is_partitioned(run->stage);
+    uint32_t writers = 0;
+    cut_tasks(run);
+    if (run->last) {
+        writers = !partitioned ? run->task_count : run->on_batch_thread ? 1 : query->parallelism;
+        TRY(query->sink->ops->begin(query->sink, run->intent->batch_id, writers, err));
+    }
+    TRY(run_tasks(run, run->task_count, run_task, err));
+    if (run->last && partitioned)
+        TRY(run_tasks(run, writers, finish_writer, err));
+    add_up(run, &query->result);
+    return OK;
 }
 
 static void clear_result(const struct query *query, struct batch_result *result)
@@ -187,16 +262,44 @@ static void clear_result(const struct query *query, struct batch_result *result)
 
 enum status batch_run(struct query *query, const struct batch_intent *intent, struct error *err)
 {
-    struct stage stage = {.query = query, .intent = intent};
-    uint64_t bytes = 0;
+    struct stage_graph *graph = query->graph;
     int64_t began_us = clock_monotonic_us(query->config.clock);
+    struct stage_run *runs =
+        arena_new_object(query->batch_arena, graph->count * sizeof(struct stage_run));
+    uint64_t bytes = 0;
     clear_result(query, &query->result);
-    TRY(collect_work(&stage, &bytes, err));
-    cut_tasks(&stage, bytes);
+    query->run++;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        runs[i] = (struct stage_run){.query = query,
+                                     .intent = intent,
+                                     .stage = &graph->stages[i],
+                                     .last = graph->stages[i].consumer == NULL};
+        TRY(collect_work(&runs[i], err));
+        bytes += runs[i].bytes;
+    }
     query->timing.get_batch_us = clock_monotonic_us(query->config.clock) - began_us;
-    TRY(query->sink->ops->begin(query->sink, intent->batch_id, stage.task_count, err));
-    TRY(task_pool_run(query->pool, stage.task_count, run_task, &stage, err));
-    add_up(&stage, &query->result);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        runs[i].on_batch_thread = query->parallelism == 1 || bytes < INLINE_BYTES;
+        TRY(run_stage(&runs[i], err));
+    }
     return query->sink->ops->stage(query->sink, &query->result.sink_due, &query->result.sink_rows,
                                    err);
+}
+
+enum status batch_append_state(struct query *query, struct error *err)
+{
+    struct stage_graph *graph = query->graph;
+    int64_t began_us = clock_monotonic_us(query->config.clock);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        struct stage *stage = &graph->stages[i];
+        for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
+            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++) {
+                struct bytes record = pipeline_change(stage->pipelines[p], c);
+                if (record.size_bytes > 0)
+                    TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record,
+                                                err));
+            }
+    }
+    query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;
+    return OK;
 }

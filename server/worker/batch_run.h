@@ -13,4 +13,7 @@
 MUST_USE enum status batch_run(struct query *query, const struct batch_intent *intent,
                                struct error *err);
 
+/* Logs what the batch has changed in the state, after batch_run. */
+MUST_USE enum status batch_append_state(struct query *query, struct error *err);
+
 #endif

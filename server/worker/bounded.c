@@ -46,7 +46,13 @@ static enum status open_parts(struct bounded_run *run, struct error *err)
                           err));
         TRY(relation_bind(plan, i, run->sources[i], err));
     }
-    return pipeline_new(plan->root, run->plan.time_zone, &run->pipeline, err);
+    struct pipeline_config pipeline_config = {
+        .root = plan->root,
+        .time_zone = run->plan.time_zone,
+        .partitions = 1,
+        .bounded = true,
+    };
+    return pipeline_new(&pipeline_config, &run->pipeline, err);
 }
 
 enum status bounded_open(const struct bounded_config *config, struct bounded_run **out,
@@ -123,6 +129,7 @@ enum status bounded_execute(struct bounded_run *run, struct batch_receiver *rece
 {
     struct pipeline *pipeline = run->pipeline;
     struct pipeline_task task = {
+        .run = 1,
         .batch_timestamp_us = clock_now_us(run->config.clock),
         .late_watermark_us = INT64_MIN,
         .eviction_watermark_us = INT64_MIN,

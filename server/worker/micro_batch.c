@@ -62,13 +62,17 @@ enum status micro_batch_run(struct query *query, struct error *err)
     TRY_OUT(FAILPOINT(post_intent, err));
     query->timing.wal_commit_us = lap(query, &began_us);
 
-    query_set_status(query, "PROCESSING", "Processing new data", true);
+    query_set_status(query, "PROCESSING",
+                     query->is_data_available ? "Processing new data"
+                                              : "No new data but cleaning up state",
+                     true);
     TRY_OUT(batch_run(query, intent, err));
     watermark_update(&query->watermark, query->result.event_times);
     changes.next_watermark_us = watermark_global_us(&query->watermark);
     changes.sink_due = query->result.sink_due;
     changes.input_rows = query->result.input_rows_all;
     changes.output_rows = query->result.output_rows;
+    TRY_OUT(batch_append_state(query, err));
     TRY_OUT(checkpoint_append_changes(query->checkpoint, batch_id, &changes, err));
     TRY_OUT(checkpoint_sync(query->checkpoint, err));
     TRY_OUT(FAILPOINT(post_sync, err));

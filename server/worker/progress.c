@@ -89,6 +89,46 @@ static void add_event_time(const struct query *query, int64_t watermark_us, bool
     buffer_add_text(out, "}");
 }
 
+#define OPERATORS_MAX 64
+
+/* An idle report repeats the numbers of the last batch, but for rows updated and dropped. */
+static void add_operator(const struct query *query, const struct stage_operator *operator_,
+                         bool ran, struct buffer *out)
+{
+    const struct operator_stats *stats = &operator_->stats;
+    const char *name = operator_->ops->name;
+    bool dedup = operator_->node->kind == PLAN_DEDUP;
+    if (dedup && operator_->node->dedup.within_watermark)
+        name = "dedupeWithinWatermark";
+    buffer_printf(
+        out,
+        "{\"operatorName\":\"%s\",\"numRowsTotal\":%" PRIu64 ",\"numRowsUpdated\":%" PRIu64
+        ",\"allUpdatesTimeMs\":%" PRId64 ",\"numRowsRemoved\":%" PRIu64
+        ",\"allRemovalsTimeMs\":0,\"commitTimeMs\":%" PRId64 ",\"memoryUsedBytes\":%" PRIu64
+        ",\"numRowsDroppedByWatermark\":%" PRIu64 ",\"numShufflePartitions\":%" PRIu32
+        ",\"numStateStoreInstances\":%" PRIu32,
+        name, stats->rows_total, ran ? stats->rows_updated : 0, query->timing.add_batch_us / 1000,
+        stats->rows_removed, query->timing.state_us / 1000, stats->memory_bytes,
+        ran ? stats->rows_dropped : 0, query->partitions, query->partitions);
+    if (dedup)
+        buffer_printf(out, ",\"customMetrics\":{\"numDroppedDuplicateRows\":%" PRIu64 "}",
+                      ran ? stats->duplicates : 0);
+    buffer_add_text(out, "}");
+}
+
+static void add_operators(const struct query *query, bool ran, struct buffer *out)
+{
+    struct stage_operator operators[OPERATORS_MAX];
+    uint32_t count = stage_graph_operators(query->graph, operators, OPERATORS_MAX);
+    buffer_add_text(out, ",\"stateOperators\":[");
+    for (uint32_t i = 0; i < count && i < OPERATORS_MAX; i++) {
+        if (i > 0)
+            buffer_add_text(out, ",");
+        add_operator(query, &operators[i], ran, out);
+    }
+    buffer_add_text(out, "]");
+}
+
 /* Two uses of one stream are one entry, as in Spark. */
 static bool seen_before(const struct source_set *sources, uint32_t index)
 {
@@ -161,7 +201,8 @@ void progress_of_batch(const struct query *query, const struct batch_intent *int
     add_rates(query, result->input_rows_all, out);
     add_durations(query, true, out);
     add_event_time(query, intent->eviction_watermark_us, true, out);
-    buffer_add_text(out, ",\"stateOperators\":[],\"sources\":[");
+    add_operators(query, true, out);
+    buffer_add_text(out, ",\"sources\":[");
     bool first = true;
     for (uint32_t i = 0; i < query->sources.count; i++) {
         if (seen_before(&query->sources, i))
@@ -183,7 +224,8 @@ void progress_idle(const struct query *query, struct buffer *out)
     add_rates(query, 0, out);
     add_durations(query, false, out);
     add_event_time(query, watermark_global_us(&query->watermark), false, out);
-    buffer_add_text(out, ",\"stateOperators\":[],\"sources\":[");
+    add_operators(query, false, out);
+    buffer_add_text(out, ",\"sources\":[");
     bool first = true;
     for (uint32_t i = 0; i < query->sources.count; i++) {
         if (seen_before(&query->sources, i))

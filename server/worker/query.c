@@ -125,6 +125,53 @@ static struct batch_intent *keep_intent(struct query *query, const struct batch_
     return batch_intent_clone(query->intent_arena[intent->batch_id & 1], intent);
 }
 
+static enum emit_mode emit_mode_of(enum output_mode mode)
+{
+    switch (mode) {
+    case MODE_APPEND:
+        return EMIT_APPEND;
+    case MODE_UPDATE:
+        return EMIT_UPDATE;
+    case MODE_COMPLETE:
+        return EMIT_COMPLETE;
+    }
+    return EMIT_APPEND;
+}
+
+static enum status build_graph(struct query *query, struct error *err)
+{
+    int64_t partitions = conf_int(&query->spec->conf, CONF_shuffle_partitions);
+    query->partitions = partitions < 1 ? 1 : (uint32_t)partitions;
+    struct stage_graph_config config = {
+        .plan = query->plan,
+        .time_zone = query->time_zone,
+        .threads = query->parallelism,
+        .partitions = query->partitions,
+        .mode = emit_mode_of(query->mode),
+    };
+    return stage_graph_new(query->arena, &config, &query->graph, err);
+}
+
+struct state_loader {
+    struct state_receiver base;
+    struct stage_graph *graph;
+};
+
+static enum status load_record(struct state_receiver *self, struct bytes record, struct error *err)
+{
+    struct state_loader *loader = (struct state_loader *)self;
+    return stage_graph_restore(loader->graph, record, err);
+}
+
+/* State version `version`: what the committed batches made of nothing. */
+static enum status load_state(struct query *query, int64_t version, struct error *err)
+{
+    struct state_loader loader = {.base = {.receive = load_record}, .graph = query->graph};
+    if (version == NO_BATCH || !stage_graph_has_state(query->graph))
+        return OK;
+    return checkpoint_replay_state(query->checkpoint, 0, version, &loader.base, err);
+}
+
 /* Where the last run stopped, and what that leaves to do. */
 static enum status recover(struct query *query, struct error *err)
 {
@@ -151,6 +198,7 @@ static enum status recover(struct query *query, struct error *err)
         if (changes != NULL)
             watermark_restore(&query->watermark, changes->next_watermark_us);
     }
+    TRY(load_state(query, query->next_batch_id - 1, err));
     log_event(query->config.log, LOG_INFO, "query_recovered",
               (struct log_field[]){log_text("step", recovery_step_name(step)),
                                    log_i64("nextBatchId", query->next_batch_id),
@@ -180,6 +228,7 @@ static enum status open_parts(struct query *query, struct error *err)
     const char *policy = conf_text(&query->spec->conf, CONF_streaming_multipleWatermarkPolicy);
     watermark_init(&query->watermark, query->arena, query->plan,
                    policy != NULL && strcmp(policy, "max") == 0 ? WATERMARK_MAX : WATERMARK_MIN);
+    TRY(build_graph(query, err));
     TRY(recover(query, err));
     TRY(source_set_recover(&query->sources, query->previous, query->intent, err));
     if (query->spec->trigger == TRIGGER_AVAILABLE_NOW)
@@ -207,7 +256,6 @@ enum status query_open(const struct query_config *config, struct query **out, st
     else
         snprintf(query->run_id, sizeof query->run_id, "%s", config->run_id);
     query->parallelism = config->parallelism;
-    query->pipelines = arena_new_object(arena, config->parallelism * sizeof(struct pipeline *));
     query->pool = task_pool_new(config->parallelism);
     query->batch_arena = arena_new("batch", INTENT_BYTES_MAX);
     query->intent_arena[0] = arena_new("intent", INTENT_BYTES_MAX);
@@ -236,8 +284,7 @@ void query_close(struct query *query, bool clean)
     if (clean && checkpoint_end_run(query->checkpoint, &ignored) != OK)
         log_error_event(query->config.log, LOG_WARN, "checkpoint_not_closed", &ignored, NULL);
     task_pool_free(query->pool);
-    for (uint32_t i = 0; i < query->parallelism; i++)
-        pipeline_free(query->pipelines[i]);
+    stage_graph_free(query->graph);
     checkpoint_close(query->checkpoint);
     buffer_fini(&query->scratch);
     arena_free(query->batch_arena);
@@ -263,8 +310,6 @@ void query_set_status(struct query *query, const char *phase, const char *messag
 
 void query_trim(struct query *query)
 {
-    for (uint32_t i = 0; i < query->parallelism; i++)
-        if (query->pipelines[i] != NULL)
-            pipeline_trim(query->pipelines[i]);
+    stage_graph_trim(query->graph);
     arena_trim(query->batch_arena);
 }

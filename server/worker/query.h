@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/task_pool.h"
 #include "checkpoint/checkpoint.h"
-#include "exec/pipeline.h"
+#include "exec/stage_graph.h"
 #include "sink/sink.h"
 #include "worker/source_set.h"
 #include "worker/watermark.h"
@@ -60,7 +60,8 @@ struct trigger_timing {
     int64_t planning_us;
     int64_t add_batch_us;
     int64_t commit_us;
-    bool planned; /* not a rerun: it has latestOffset and walCommit */
+    bool planned;     /* not a rerun: it has latestOffset and walCommit */
+    int64_t state_us; /* writing the changes of the state */
 };
 
 /* What a batch did. */
@@ -89,8 +90,10 @@ struct query {
     struct source_set sources;
     struct sink *sink;
     struct task_pool *pool;
-    struct pipeline **pipelines; /* one per thread, made by the first task that needs it */
+    struct stage_graph *graph;
     uint32_t parallelism;
+    uint32_t partitions; /* of the state: pinned */
+    uint32_t run;        /* counts the batches that were begun, for the operators */
     struct watermark_tracker watermark;
     atomic_bool cancelled; /* stop at once: the batch is abandoned */
 

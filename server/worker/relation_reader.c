@@ -47,5 +47,6 @@ enum status relation_bind(const struct physical_plan *plan, uint32_t index, stru
     const struct plan_node *scan = plan_scan_of(plan->root, index);
     if (scan == NULL)
         return source->ops->bind(source, NULL, 0, err);
-    return source->ops->bind(source, scan->scan.columns, scan->scan.column_count, err);
+    TRY(source->ops->bind(source, scan->scan.columns, scan->scan.column_count, err));
+    return source->ops->narrow == NULL ? OK : source->ops->narrow(source, scan->schema, err);
 }

@@ -162,9 +162,9 @@ static enum status run_query(const struct query_config *config, struct control *
         log_event(config->log, LOG_INFO, "query_ended",
                   (struct log_field[]){log_text("reason", *reason), {0}});
     if (query->sink->ops->results != NULL) /* what the server keeps when the worker is gone */
-        results_send(query, control,
-                     &(struct control_command){.kind = MESSAGE_READ_RESULTS,
-                                               .rows = RESULTS_KEPT_ROWS});
+        results_send(
+            query, control,
+            &(struct control_command){.kind = MESSAGE_READ_RESULTS, .rows = RESULTS_KEPT_ROWS});
     query_set_status(query, "STOPPED", status == OK ? "Stopped" : "Terminated with exception",
                      false);
     control_watch(control, NULL);

@@ -1,0 +1,67 @@
+/*
+ * The aggregate functions of a streaming aggregation: what to compute of the input, and where the
+ * state of each lies in the block of a group.
+ */
+#ifndef SERVER_EXEC_AGGREGATE_CALLS_H
+#define SERVER_EXEC_AGGREGATE_CALLS_H
+
+#include "exec/exec_context.h"
+#include "expr/aggregate.h"
+#include "plan/physical_plan.h"
+
+struct aggregate_call_slot {
+    const struct expr *expr; /* EXPR_AGGREGATE */
+    uint32_t first_input;    /* among the inputs: its arguments, then its order keys */
+    uint32_t input_count;
+    int filter_input; /* -1: none */
+    uint32_t offset;  /* of its state in the block */
+    bool plain;       /* its state points to nothing: copying the block copies it */
+};
+
+struct aggregate_calls {
+    struct aggregate_call_slot *slots;
+    uint32_t count;
+    uint32_t block_bytes; /* multiple of 8 */
+    uint32_t key_count;
+    uint32_t input_count; /* keys included */
+    const struct expr_program *program;
+    struct expr_state *state;
+    const struct type **key_types;
+    bool plain; /* all are */
+};
+
+/* Errors: NOT_SUPPORTED (DISTINCT over a stream), LIMIT_EXCEEDED. */
+MUST_USE enum status aggregate_calls_open(struct aggregate_calls *calls, struct arena *query,
+                                          const struct plan_node *node, struct error *err);
+
+/* *inputs: keys, then the inputs of all functions, in the batch arena. */
+MUST_USE enum status aggregate_calls_eval(const struct aggregate_calls *calls,
+                                          struct exec_context *ctx, const struct batch *batch,
+                                          struct vector ***inputs, struct error *err);
+
+/* An empty group in zeroed memory. */
+void aggregate_calls_init(const struct aggregate_calls *calls, uint8_t *block);
+
+/* blocks[row]: the group of each selected row. */
+MUST_USE enum status aggregate_calls_update(const struct aggregate_calls *calls,
+                                            struct exec_context *ctx, const struct batch *batch,
+                                            struct vector **inputs, uint8_t *const *blocks,
+                                            struct arena *arena, struct error *err);
+
+/* into += from, where `from` and what it points to will not live on; `arena` does. */
+MUST_USE enum status aggregate_calls_merge(const struct aggregate_calls *calls, struct arena *arena,
+                                           uint8_t *into, const uint8_t *from,
+                                           struct buffer *scratch, struct error *err);
+
+/* One column per function, behind the keys. */
+MUST_USE enum status aggregate_calls_finish(const struct aggregate_calls *calls,
+                                            struct exec_context *ctx, uint8_t *const *blocks,
+                                            uint32_t count, struct vector **out, struct error *err);
+
+/* A block as bytes, for the changelog, and back. */
+void aggregate_calls_save(const struct aggregate_calls *calls, const uint8_t *block,
+                          struct buffer *out, struct buffer *scratch);
+MUST_USE enum status aggregate_calls_load(const struct aggregate_calls *calls, struct arena *arena,
+                                          struct bytes in, uint8_t *block, struct error *err);
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * Aggregation over a stream: groups that live from batch to batch.
+ *
+ * A group stands in the bucket of its window's end (or its event time), or in the one that never
+ * ends.  What of it comes out, and when it goes, is the output mode:
+ *
+ *     append    when the eviction watermark has reached its end: once, and it goes
+ *     update    in each batch that has changed it; it goes when the watermark has reached its end
+ *     complete  all groups in every batch; none goes
+ *
+ * Groups of rows that are too late for the late watermark are dropped before they reach the state.
+ */
+#include "exec/node_partial_aggregate.h"
+
+#include "base/check.h"
+#include "columnar/row_key.h"
+#include "exec/stateful.h"
+#include "state/state_table.h"
+
+#include <stdlib.h>
+
+#define AGGREGATE_MAGIC 0x57a66a01U
+#define PREFETCH        8
+
+struct touched {
+    struct state_bucket *bucket;
+    int64_t end_us;
+    struct state_entry *entry;
+};
+
+struct stream_aggregate {
+    uint32_t magic;
+    bool has_end;
+    struct aggregate_calls calls;
+    struct state_table *table;
+    struct touched *touched; /* in the present batch */
+    uint32_t touched_count;
+    uint32_t touched_capacity;
+    int64_t dropped_until_us; /* buckets up to it went in this batch; INT64_MIN: none */
+    struct operator_stats stats;
+    struct buffer scratch;
+    struct buffer value;
+};
+
+static enum status aggregate_open(struct exec_node *self, struct arena *query,
+                                  const struct plan_node *node, struct error *err)
+{
+    struct stream_aggregate *aggregate = arena_new_object(query, sizeof *aggregate);
+    self->state = aggregate;
+    aggregate->magic = AGGREGATE_MAGIC;
+    aggregate->has_end = node->aggregate.event_time_key >= 0;
+    TRY(aggregate_calls_open(&aggregate->calls, query, node, err));
+    aggregate->table = state_table_new(aggregate->calls.block_bytes);
+    return OK;
+}
+
+static enum status aggregate_begin(struct exec_node *self, struct exec_context *ctx,
+                                   struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    aggregate->touched_count = 0;
+    aggregate->dropped_until_us = INT64_MIN;
+    aggregate->stats = (struct operator_stats){0};
+    return OK;
+}
+
+static void touch(struct stream_aggregate *aggregate, const struct exec_context *ctx,
+                  struct state_bucket *bucket, int64_t end_us, struct state_entry *entry)
+{
+    if (entry->stamp == ctx->run)
+        return;
+    entry->stamp = ctx->run;
+    if (aggregate->touched_count == aggregate->touched_capacity) {
+        aggregate->touched_capacity =
+            aggregate->touched_capacity == 0 ? 256 : aggregate->touched_capacity * 2;
+        aggregate->touched =
+            realloc(aggregate->touched, aggregate->touched_capacity * sizeof *aggregate->touched);
+        CHECK(aggregate->touched != NULL);
+    }
+    aggregate->touched[aggregate->touched_count++] =
+        (struct touched){.bucket = bucket, .end_us = end_us, .entry = entry};
+}
+
+static enum status take_group(struct stream_aggregate *aggregate, struct exec_context *ctx,
+                              struct state_bucket *bucket, const struct partial_group *group,
+                              struct error *err)
+{
+    bool added = false;
+    struct state_entry *entry =
+        state_add(aggregate->table, bucket, group->key, group->hash, &added);
+    touch(aggregate, ctx, bucket, group->end_us, entry);
+    if (added && aggregate->calls.plain) {
+        memcpy(state_value(entry), group->block, aggregate->calls.block_bytes);
+        return OK;
+    }
+    if (added)
+        aggregate_calls_init(&aggregate->calls, state_value(entry));
+    return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(bucket), state_value(entry),
+                                 group->block, &aggregate->scratch, err);
+}
+
+static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                                  struct exec_node *writer, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    CHECK(input == 0);
+    const struct partial_group *groups = NULL;
+    uint32_t count = partial_groups(writer, ctx->run, ctx->partition, &groups);
+    bool drops = aggregate->has_end && ctx->mode != EMIT_COMPLETE;
+    struct state_bucket *bucket = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct partial_group *group = &groups[i];
+        if (drops && group->end_us <= ctx->late_watermark_us) {
+            aggregate->stats.rows_dropped++;
+            continue;
+        }
+        if (bucket == NULL || state_bucket_end(bucket) != group->end_us)
+            bucket = state_bucket_open(aggregate->table, group->end_us);
+        if (i + PREFETCH < count)
+            state_bucket_prefetch(bucket, groups[i + PREFETCH].hash);
+        TRY(take_group(aggregate, ctx, bucket, group, err));
+    }
+    return OK;
+}
+
+/* Collects groups and emits them, a batch at a time. */
+struct emission {
+    struct exec_node *node;
+    struct exec_context *ctx;
+    uint32_t count;
+    struct bytes keys[BATCH_ROWS_MAX];
+    uint8_t *blocks[BATCH_ROWS_MAX];
+};
+
+static enum status flush(struct emission *emission, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    const struct aggregate_calls *calls = &aggregate->calls;
+    struct exec_context *ctx = emission->ctx;
+    uint32_t count = emission->count;
+    emission->count = 0;
+    if (count == 0)
+        return OK;
+    void *memory = NULL;
+    arena_reset(ctx->batch_arena);
+    TRY(arena_alloc(ctx->batch_arena, calls->key_count + calls->count + 1, sizeof(struct vector *),
+                    &memory, err));
+    struct batch out = {.schema = emission->node->plan->schema,
+                        .columns = memory,
+                        .rows = count,
+                        .selected = count};
+    if (calls->key_count > 0)
+        TRY(row_key_decode(ctx->batch_arena, calls->key_types, calls->key_count, emission->keys,
+                           count, out.columns, err));
+    TRY(aggregate_calls_finish(calls, ctx, emission->blocks, count, out.columns + calls->key_count,
+                               err));
+    return exec_emit(emission->node, ctx, &out, err);
+}
+
+static enum status emit(struct emission *emission, struct state_entry *entry, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    emission->keys[emission->count] = state_key(aggregate->table, entry);
+    emission->blocks[emission->count++] = state_value(entry);
+    return emission->count < BATCH_ROWS_MAX ? OK : flush(emission, err);
+}
+
+static enum status emit_bucket(struct emission *emission, struct state_bucket *bucket,
+                               struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    struct state_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL)
+        TRY(emit(emission, entry, err));
+    return flush(emission, err); /* before the bucket and its memory may go */
+}
+
+/* What the watermark has reached goes; in append mode it comes out first. */
+static enum status evict(struct emission *emission, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    struct exec_context *ctx = emission->ctx;
+    if (!aggregate->has_end || ctx->mode == EMIT_COMPLETE)
+        return OK;
+    struct state_bucket *bucket = NULL;
+    while ((bucket = state_bucket_next(aggregate->table, NULL)) != NULL &&
+           state_bucket_end(bucket) <= ctx->eviction_watermark_us &&
+           state_bucket_end(bucket) != STATE_NO_END) {
+        if (ctx->mode == EMIT_APPEND)
+            TRY(emit_bucket(emission, bucket, err));
+        aggregate->stats.rows_removed += state_bucket_count(bucket);
+        aggregate->dropped_until_us = state_bucket_end(bucket);
+        state_bucket_drop(aggregate->table, bucket);
+    }
+    return OK;
+}
+
+/* A group without keys is there in every batch, also without rows. */
+static void touch_global(struct stream_aggregate *aggregate, struct exec_context *ctx)
+{
+    if (aggregate->calls.key_count > 0 || ctx->partition != 0)
+        return;
+    struct bytes key = bytes_of_text("");
+    bool added = false;
+    struct state_bucket *bucket = state_bucket_open(aggregate->table, STATE_NO_END);
+    struct state_entry *entry = state_add(aggregate->table, bucket, key, state_hash(key), &added);
+    if (added)
+        aggregate_calls_init(&aggregate->calls, state_value(entry));
+    touch(aggregate, ctx, bucket, STATE_NO_END, entry);
+}
+
+static enum status aggregate_finish(struct exec_node *self, struct exec_context *ctx,
+                                    struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    touch_global(aggregate, ctx);
+    aggregate->stats.rows_updated = aggregate->touched_count;
+    if (ctx->mode == EMIT_APPEND && state_table_count(aggregate->table) == 0)
+        return OK;
+    struct emission *emission = malloc(sizeof *emission);
+    CHECK(emission != NULL);
+    emission->node = self;
+    emission->ctx = ctx;
+    emission->count = 0;
+    enum status status = OK;
+    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
+        TRY_OUT(emit(emission, aggregate->touched[i].entry, err));
+    TRY_OUT(flush(emission, err));
+    for (struct state_bucket *bucket = NULL;
+         ctx->mode == EMIT_COMPLETE &&
+         (bucket = state_bucket_next(aggregate->table, bucket)) != NULL;)
+        TRY_OUT(emit_bucket(emission, bucket, err));
+    status = evict(emission, err);
+out:
+    free(emission);
+    return status;
+}
+
+static enum status aggregate_changes(struct exec_node *self, struct exec_context *ctx,
+                                     struct buffer *out, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    (void)ctx;
+    (void)err;
+    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
+        const struct touched *touched = &aggregate->touched[i];
+        if (touched->end_us <= aggregate->dropped_until_us)
+            continue; /* the entry went with its bucket */
+        buffer_clear(&aggregate->value);
+        aggregate_calls_save(&aggregate->calls, state_value(touched->entry), &aggregate->value,
+                             &aggregate->scratch);
+        changelog_put(out, touched->end_us, state_key(aggregate->table, touched->entry),
+                      buffer_bytes(&aggregate->value));
+    }
+    if (aggregate->dropped_until_us != INT64_MIN)
+        changelog_drop(out, aggregate->dropped_until_us);
+    return OK;
+}
+
+static void drop_until(struct stream_aggregate *aggregate, int64_t end_us)
+{
+    struct state_bucket *bucket = NULL;
+    while ((bucket = state_bucket_next(aggregate->table, NULL)) != NULL &&
+           state_bucket_end(bucket) <= end_us)
+        state_bucket_drop(aggregate->table, bucket);
+}
+
+static enum status aggregate_restore(struct exec_node *self, const struct change *change,
+                                     struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    if (change->kind == CHANGE_DROP) {
+        drop_until(aggregate, change->bucket);
+        return OK;
+    }
+    if (change->kind != CHANGE_PUT)
+        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of an aggregate",
+                           NULL);
+    bool added = false;
+    struct state_bucket *bucket = state_bucket_open(aggregate->table, change->bucket);
+    struct state_entry *entry =
+        state_add(aggregate->table, bucket, change->key, state_hash(change->key), &added);
+    memset(state_value(entry), 0, aggregate->calls.block_bytes);
+    aggregate_calls_init(&aggregate->calls, state_value(entry));
+    struct arena *arena = aggregate->calls.plain ? NULL : state_bucket_arena(bucket);
+    return aggregate_calls_load(&aggregate->calls, arena, change->value, state_value(entry), err);
+}
+
+static enum status aggregate_dump(struct exec_node *self, struct buffer *out, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    (void)err;
+    struct state_bucket *bucket = NULL;
+    while ((bucket = state_bucket_next(aggregate->table, bucket)) != NULL) {
+        struct state_cursor cursor = {0};
+        struct state_entry *entry = NULL;
+        while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL) {
+            buffer_clear(&aggregate->value);
+            aggregate_calls_save(&aggregate->calls, state_value(entry), &aggregate->value,
+                                 &aggregate->scratch);
+            changelog_put(out, state_bucket_end(bucket), state_key(aggregate->table, entry),
+                          buffer_bytes(&aggregate->value));
+        }
+    }
+    return OK;
+}
+
+static void aggregate_stats(const struct exec_node *self, struct operator_stats *out)
+{
+    const struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    *out = aggregate->stats;
+    out->rows_total = state_table_count(aggregate->table);
+    out->memory_bytes = state_table_bytes(aggregate->table);
+}
+
+static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,
+                                  int64_t watermark_us, int64_t last_watermark_us)
+{
+    return node->aggregate.event_time_key >= 0 && mode != EMIT_COMPLETE &&
+           watermark_us > last_watermark_us;
+}
+
+static void aggregate_close(struct exec_node *self)
+{
+    struct stream_aggregate *aggregate = self->state;
+    if (aggregate == NULL)
+        return;
+    state_table_free(aggregate->table);
+    free(aggregate->touched);
+    buffer_fini(&aggregate->scratch);
+    buffer_fini(&aggregate->value);
+}
+
+static const struct stateful_ops aggregate_stateful = {
+    .name = "stateStoreSave",
+    .writer = &node_partial_aggregate,
+    .pull = aggregate_pull,
+    .changes = aggregate_changes,
+    .restore = aggregate_restore,
+    .dump = aggregate_dump,
+    .stats = aggregate_stats,
+    .wants_batch = aggregate_wants_batch,
+};
+
+const struct exec_node_ops node_stream_aggregate = {
+    .name = "Aggregate",
+    .open = aggregate_open,
+    .begin = aggregate_begin,
+    .finish = aggregate_finish,
+    .close = aggregate_close,
+    .stateful = &aggregate_stateful,
+};

@@ -1,0 +1,21 @@
+/*
+ * See stateful.h.
+ */
+#include "exec/stateful.h"
+
+static const struct exec_node_ops *const stateful_table[] = {
+#define EXEC_STATEFUL(plan_kind, ops) [plan_kind] = &ops,
+#include "exec/stateful_table.def"
+#undef EXEC_STATEFUL
+};
+
+const struct exec_node_ops *stateful_find(enum plan_kind kind)
+{
+    size_t index = (size_t)kind;
+    return index < sizeof stateful_table / sizeof stateful_table[0] ? stateful_table[index] : NULL;
+}
+
+bool stateful_is_boundary(const struct plan_node *node)
+{
+    return node->streaming && stateful_find(node->kind) != NULL;
+}

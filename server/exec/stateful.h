@@ -1,0 +1,67 @@
+/*
+ * Operators with state.
+ *
+ * Over a stream such an operator is a boundary: the stage before it ends in its `writer`, which
+ * spreads what arrives over the partitions of the state, and a partition stage begins with the
+ * operator itself, once per partition, each with its own share of the state.  In every batch
+ *
+ *     begin()  ->  pull() from each writer of each input  ->  finish()  ->  changes()
+ *
+ * The state is memory; changes() is what makes it durable.  A batch that fails leaves the state in
+ * any shape: the run ends, and the next one restores it from the changelog.
+ */
+#ifndef SERVER_EXEC_STATEFUL_H
+#define SERVER_EXEC_STATEFUL_H
+
+#include "exec/node.h"
+#include "state/changelog.h"
+
+struct operator_stats {
+    uint64_t rows_total;   /* entries now */
+    uint64_t rows_updated; /* entries written in the batch */
+    uint64_t rows_removed;
+    uint64_t rows_dropped; /* as too late */
+    uint64_t memory_bytes;
+    uint64_t duplicates; /* dedup: rows dropped as such */
+};
+
+struct stateful_ops {
+    const char *name; /* as in Spark's progress documents: "stateStoreSave"; NULL: keeps nothing,
+                         and changes to dump are NULL, too: all rows only have to meet */
+
+    /* The end of the stage before: an operator whose push() takes the rows of one input. */
+    const struct exec_node_ops *writer;
+
+    /* Takes what one writer of input `input` has for this partition.  The writer is read only. */
+    enum status (*pull)(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                        struct exec_node *writer, struct error *err);
+
+    /* Appends the changes of the batch in the form of state/changelog.h, without its head. */
+    enum status (*changes)(struct exec_node *self, struct exec_context *ctx, struct buffer *out,
+                           struct error *err);
+
+    /* Does again what a batch of a former run did.  Errors: CHECKSUM_MISMATCH. */
+    enum status (*restore)(struct exec_node *self, const struct change *change, struct error *err);
+
+    /* Appends everything that is in the state, as changes(): a snapshot. */
+    enum status (*dump)(struct exec_node *self, struct buffer *out, struct error *err);
+
+    void (*stats)(const struct exec_node *self, struct operator_stats *out);
+
+    /* Whether a batch without rows would do something at this watermark, given that of the last. */
+    bool (*wants_batch)(const struct plan_node *node, enum emit_mode mode, int64_t watermark_us,
+                        int64_t last_watermark_us);
+};
+
+/* The implementation over streams; NULL if the kind keeps no state, or the engine cannot. */
+const struct exec_node_ops *stateful_find(enum plan_kind kind);
+
+/* Whether this node of a plan begins a partition stage. */
+bool stateful_is_boundary(const struct plan_node *node);
+
+/* Every implementation. */
+#define EXEC_STATEFUL(plan_kind, ops) extern const struct exec_node_ops ops;
+#include "exec/stateful_table.def"
+#undef EXEC_STATEFUL
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The changelog: what a batch did to the state of one operator in one partition, as the payload of
+ * a STATE record.
+ *
+ *     version (1 byte, 1) · operator (4) · partition (4) · changes
+ *
+ *     PUT   01 · bucket (8) · key size (varint) · key · value size (varint) · value
+ *     DROP  02 · bucket (8): all buckets that end here or before are gone
+ *     TAKE  03 · bucket (8) · key size (varint) · key: this entry is gone
+ *
+ * Numbers are little-endian.  Each touched key stands in it once, with the value that it has after
+ * the batch, so that replaying a record twice is replaying it once.  A value is what its operator
+ * wrote.
+ */
+#ifndef SERVER_STATE_CHANGELOG_H
+#define SERVER_STATE_CHANGELOG_H
+
+#include "base/buffer.h"
+
+#define CHANGELOG_VERSION 1
+
+enum change_kind {
+    CHANGE_PUT = 1,
+    CHANGE_DROP,
+    CHANGE_TAKE,
+};
+
+struct change {
+    enum change_kind kind;
+    int64_t bucket;
+    struct bytes key;
+    struct bytes value;
+};
+
+void changelog_begin(struct buffer *out, uint32_t operator_id, uint32_t partition);
+/* Size of what begin wrote: a record of this size has no changes. */
+#define CHANGELOG_HEADER_BYTES 9
+
+void changelog_put(struct buffer *out, int64_t bucket, struct bytes key, struct bytes value);
+void changelog_drop(struct buffer *out, int64_t bucket);
+void changelog_take(struct buffer *out, int64_t bucket, struct bytes key);
+
+/* False if this is no changelog of the version that is known. */
+MUST_USE bool changelog_open(struct bytes record, uint32_t *operator_id, uint32_t *partition,
+                             struct bytes *changes);
+/* The next change; *found is false at the end.  False: the bytes are damaged.  Borrowed. */
+MUST_USE bool changelog_next(struct bytes *changes, struct change *out, bool *found);
+
+/* Varints are for values, too. */
+void varint_put(struct buffer *out, uint64_t value);
+MUST_USE bool varint_take(struct bytes *from, uint64_t *out);
+
+#endif

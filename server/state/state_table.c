@@ -1,0 +1,386 @@
+/*
+ * See state_table.h.
+ */
+#include "state/state_table.h"
+
+#include "base/check.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+#define TABLE_MAGIC       0x57a7e001U
+#define REMOVED           0x80000000U
+#define BLOCK_BYTES_FIRST ((uint32_t)1 << 10)
+#define BLOCK_BYTES_MAX   ((uint32_t)1 << 20)
+#define SLOTS_MIN         16
+#define ADDRESS_BITS      48
+#define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
+
+struct block {
+    uint8_t *data;
+    uint32_t used;
+    uint32_t size;
+};
+
+struct state_bucket {
+    int64_t end;
+    uint64_t *slots; /* tag << 48 | address; 0: free; address 0 with a tag: was removed */
+    uint64_t mask;   /* slots - 1 */
+    uint64_t filled; /* slots that are not free */
+    uint64_t count;  /* entries */
+    uint64_t used;   /* bytes of them in blocks */
+    uint64_t holes;  /* bytes of removed ones */
+    struct block *blocks;
+    uint32_t block_count;
+    uint32_t block_capacity;
+    struct arena *arena; /* made when asked for */
+};
+
+struct state_table {
+    uint32_t magic;
+    uint32_t value_bytes;
+    struct state_bucket **buckets; /* by end */
+    uint32_t bucket_count;
+    uint32_t bucket_capacity;
+    uint64_t count;
+    uint64_t bytes; /* slots and blocks */
+};
+
+struct state_table *state_table_new(uint32_t value_bytes)
+{
+    CHECK(value_bytes % 8 == 0);
+    struct state_table *table = calloc(1, sizeof *table);
+    CHECK(table != NULL);
+    table->magic = TABLE_MAGIC;
+    table->value_bytes = value_bytes;
+    return table;
+}
+
+static void bucket_free(struct state_table *table, struct state_bucket *bucket)
+{
+    for (uint32_t i = 0; i < bucket->block_count; i++) {
+        table->bytes -= bucket->blocks[i].size;
+        free(bucket->blocks[i].data);
+    }
+    if (bucket->slots != NULL)
+        table->bytes -= (bucket->mask + 1) * sizeof *bucket->slots;
+    table->count -= bucket->count;
+    free(bucket->blocks);
+    free(bucket->slots);
+    arena_free(bucket->arena);
+    free(bucket);
+}
+
+void state_table_free(struct state_table *table)
+{
+    if (table == NULL)
+        return;
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    for (uint32_t i = 0; i < table->bucket_count; i++)
+        bucket_free(table, table->buckets[i]);
+    CHECK(table->count == 0 && table->bytes == 0);
+    free(table->buckets);
+    table->magic = 0;
+    free(table);
+}
+
+uint64_t state_hash(struct bytes key)
+{
+    return hash_bytes(key.data, key.size_bytes);
+}
+
+/* The index of the first bucket that ends at `end` or later. */
+static uint32_t bucket_index(const struct state_table *table, int64_t end)
+{
+    uint32_t low = 0;
+    uint32_t high = table->bucket_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->buckets[middle]->end < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct state_bucket *state_bucket_find(struct state_table *table, int64_t end)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint32_t index = bucket_index(table, end);
+    if (index < table->bucket_count && table->buckets[index]->end == end)
+        return table->buckets[index];
+    return NULL;
+}
+
+struct state_bucket *state_bucket_open(struct state_table *table, int64_t end)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint32_t index = bucket_index(table, end);
+    if (index < table->bucket_count && table->buckets[index]->end == end)
+        return table->buckets[index];
+    if (table->bucket_count == table->bucket_capacity) {
+        table->bucket_capacity = table->bucket_capacity == 0 ? 8 : table->bucket_capacity * 2;
+        table->buckets = realloc(table->buckets, table->bucket_capacity * sizeof *table->buckets);
+        CHECK(table->buckets != NULL);
+    }
+    struct state_bucket *bucket = calloc(1, sizeof *bucket);
+    CHECK(bucket != NULL);
+    bucket->end = end;
+    memmove(table->buckets + index + 1, table->buckets + index,
+            (table->bucket_count - index) * sizeof *table->buckets);
+    table->buckets[index] = bucket;
+    table->bucket_count++;
+    return bucket;
+}
+
+struct state_bucket *state_bucket_next(struct state_table *table, struct state_bucket *after)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint32_t index = after == NULL ? 0 : bucket_index(table, after->end) + 1;
+    return index < table->bucket_count ? table->buckets[index] : NULL;
+}
+
+int64_t state_bucket_end(const struct state_bucket *bucket)
+{
+    return bucket->end;
+}
+
+uint64_t state_bucket_count(const struct state_bucket *bucket)
+{
+    return bucket->count;
+}
+
+struct arena *state_bucket_arena(struct state_bucket *bucket)
+{
+    if (bucket->arena == NULL)
+        bucket->arena = arena_new("state bucket", 0);
+    return bucket->arena;
+}
+
+void state_bucket_drop(struct state_table *table, struct state_bucket *bucket)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint32_t index = bucket_index(table, bucket->end);
+    CHECK(index < table->bucket_count && table->buckets[index] == bucket);
+    table->bucket_count--;
+    memmove(table->buckets + index, table->buckets + index + 1,
+            (table->bucket_count - index) * sizeof *table->buckets);
+    bucket_free(table, bucket);
+}
+
+static uint64_t tag_of(uint64_t hash)
+{
+    return (hash >> ADDRESS_BITS | 1) << ADDRESS_BITS; /* never 0, so that no slot looks free */
+}
+
+static struct state_entry *entry_of(uint64_t slot)
+{
+    return (struct state_entry *)(uintptr_t)(slot & ADDRESS_MASK); // NOLINT: an address we stored
+}
+
+void state_bucket_prefetch(const struct state_bucket *bucket, uint64_t hash)
+{
+    if (bucket->slots != NULL)
+        __builtin_prefetch(&bucket->slots[hash & bucket->mask]);
+}
+
+static size_t entry_bytes(const struct state_table *table, uint32_t key_bytes)
+{
+    return (sizeof(struct state_entry) + table->value_bytes + (key_bytes & ~REMOVED) + 7) &
+           ~(size_t)7;
+}
+
+struct bytes state_key(const struct state_table *table, const struct state_entry *entry)
+{
+    return bytes_of(entry->data + table->value_bytes, entry->key_bytes & ~REMOVED);
+}
+
+/* A bucket does not know its table; the size of the values is where the key begins. */
+static bool holds_key(const struct state_entry *entry, struct bytes key, uint32_t value_bytes)
+{
+    return entry->key_bytes == key.size_bytes &&
+           (key.size_bytes == 0 ||
+            memcmp(entry->data + value_bytes, key.data, key.size_bytes) == 0);
+}
+
+/* The slot of the key, or the one that it would get. */
+static uint64_t slot_of(const struct state_table *table, const struct state_bucket *bucket,
+                        struct bytes key, uint64_t hash)
+{
+    uint64_t tag = tag_of(hash);
+    for (uint64_t slot = hash & bucket->mask;; slot = (slot + 1) & bucket->mask) {
+        uint64_t value = bucket->slots[slot];
+        if (value == 0)
+            return slot;
+        if ((value & ~ADDRESS_MASK) == tag && (value & ADDRESS_MASK) != 0 &&
+            holds_key(entry_of(value), key, table->value_bytes))
+            return slot;
+    }
+}
+
+struct state_entry *state_find(const struct state_table *table, const struct state_bucket *bucket,
+                               struct bytes key, uint64_t hash)
+{
+    if (bucket->count == 0)
+        return NULL;
+    return entry_of(bucket->slots[slot_of(table, bucket, key, hash)]);
+}
+
+static uint8_t *take_block(struct state_table *table, struct state_bucket *bucket, size_t size)
+{
+    struct block *last = bucket->block_count == 0 ? NULL : &bucket->blocks[bucket->block_count - 1];
+    if (last == NULL || last->size - last->used < size) {
+        uint32_t wanted = last == NULL ? BLOCK_BYTES_FIRST : last->size * 2;
+        if (wanted > BLOCK_BYTES_MAX)
+            wanted = BLOCK_BYTES_MAX;
+        if (wanted < size)
+            wanted = (uint32_t)size;
+        if (bucket->block_count == bucket->block_capacity) {
+            bucket->block_capacity = bucket->block_capacity == 0 ? 4 : bucket->block_capacity * 2;
+            bucket->blocks =
+                realloc(bucket->blocks, bucket->block_capacity * sizeof *bucket->blocks);
+            CHECK(bucket->blocks != NULL);
+        }
+        last = &bucket->blocks[bucket->block_count++];
+        *last = (struct block){.data = malloc(wanted), .size = wanted};
+        CHECK(last->data != NULL);
+        table->bytes += wanted;
+    }
+    uint8_t *memory = last->data + last->used;
+    last->used += (uint32_t)size;
+    return memory;
+}
+
+/* Finds every entry anew. */
+static void rehash(struct state_table *table, struct state_bucket *bucket, uint64_t wanted)
+{
+    uint64_t slots = bucket->slots == NULL ? 0 : bucket->mask + 1;
+    free(bucket->slots);
+    table->bytes += (wanted - slots) * sizeof *bucket->slots;
+    bucket->slots = calloc(wanted, sizeof *bucket->slots);
+    CHECK(bucket->slots != NULL);
+    bucket->mask = wanted - 1;
+    bucket->filled = bucket->count;
+    struct state_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = state_next(table, bucket, &cursor)) != NULL) {
+        uint64_t hash = state_hash(state_key(table, entry));
+        uint64_t slot = hash & bucket->mask;
+        while (bucket->slots[slot] != 0)
+            slot = (slot + 1) & bucket->mask;
+        bucket->slots[slot] = tag_of(hash) | (uint64_t)(uintptr_t)entry;
+    }
+}
+
+/* Room for a further entry: at most three quarters of the slots are in use. */
+static void grow(struct state_table *table, struct state_bucket *bucket)
+{
+    uint64_t slots = bucket->slots == NULL ? 0 : bucket->mask + 1;
+    if (bucket->filled * 4 + 4 <= slots * 3)
+        return;
+    uint64_t wanted = slots == 0 ? SLOTS_MIN : slots;
+    while (bucket->count * 2 + 2 > wanted) /* many removed ones: the same size will do */
+        wanted *= 2;
+    rehash(table, bucket, wanted);
+}
+
+struct state_entry *state_add(struct state_table *table, struct state_bucket *bucket,
+                              struct bytes key, uint64_t hash, bool *added)
+{
+    CHECK(key.size_bytes < BLOCK_BYTES_MAX);
+    grow(table, bucket);
+    uint64_t slot = slot_of(table, bucket, key, hash);
+    *added = bucket->slots[slot] == 0;
+    if (!*added)
+        return entry_of(bucket->slots[slot]);
+    size_t size = entry_bytes(table, (uint32_t)key.size_bytes);
+    struct state_entry *entry = (struct state_entry *)(void *)take_block(table, bucket, size);
+    entry->key_bytes = (uint32_t)key.size_bytes;
+    entry->stamp = 0;
+    memset(entry->data, 0, table->value_bytes);
+    if (key.size_bytes > 0)
+        memcpy(entry->data + table->value_bytes, key.data, key.size_bytes);
+    CHECK(((uint64_t)(uintptr_t)entry & ~ADDRESS_MASK) == 0);
+    bucket->slots[slot] = tag_of(hash) | (uint64_t)(uintptr_t)entry;
+    bucket->filled++;
+    bucket->count++;
+    bucket->used += size;
+    table->count++;
+    return entry;
+}
+
+void state_remove(struct state_table *table, struct state_bucket *bucket, struct state_entry *entry)
+{
+    CHECK((entry->key_bytes & REMOVED) == 0);
+    struct bytes key = state_key(table, entry);
+    uint64_t hash = state_hash(key);
+    uint64_t slot = slot_of(table, bucket, key, hash);
+    CHECK(entry_of(bucket->slots[slot]) == entry);
+    bucket->slots[slot] = tag_of(hash); /* keeps later ones of the chain reachable */
+    size_t size = entry_bytes(table, entry->key_bytes);
+    entry->key_bytes |= REMOVED;
+    bucket->used -= size;
+    bucket->holes += size;
+    bucket->count--;
+    table->count--;
+}
+
+void state_bucket_pack(struct state_table *table, struct state_bucket *bucket)
+{
+    if (bucket->holes <= bucket->used || bucket->holes < BLOCK_BYTES_FIRST)
+        return;
+    struct state_bucket old = *bucket;
+    struct state_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    bucket->blocks = NULL;
+    bucket->block_count = bucket->block_capacity = 0;
+    bucket->holes = 0;
+    while ((entry = state_next(table, &old, &cursor)) != NULL) {
+        size_t size = entry_bytes(table, entry->key_bytes);
+        memcpy(take_block(table, bucket, size), entry, size);
+    }
+    for (uint32_t i = 0; i < old.block_count; i++) {
+        table->bytes -= old.blocks[i].size;
+        free(old.blocks[i].data);
+    }
+    free(old.blocks);
+    uint64_t wanted = SLOTS_MIN;
+    while (bucket->count * 2 + 2 > wanted)
+        wanted *= 2;
+    rehash(table, bucket, wanted);
+}
+
+struct state_entry *state_next(const struct state_table *table, const struct state_bucket *bucket,
+                               struct state_cursor *cursor)
+{
+    while (cursor->block < bucket->block_count) {
+        const struct block *block = &bucket->blocks[cursor->block];
+        if (cursor->offset == block->used) {
+            cursor->block++;
+            cursor->offset = 0;
+            continue;
+        }
+        struct state_entry *entry = (struct state_entry *)(void *)(block->data + cursor->offset);
+        cursor->offset += (uint32_t)entry_bytes(table, entry->key_bytes);
+        if ((entry->key_bytes & REMOVED) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+uint64_t state_table_count(const struct state_table *table)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    return table->count;
+}
+
+uint64_t state_table_bytes(const struct state_table *table)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint64_t bytes = table->bytes;
+    for (uint32_t i = 0; i < table->bucket_count; i++)
+        if (table->buckets[i]->arena != NULL)
+            bytes += arena_used_bytes(table->buckets[i]->arena);
+    return bytes;
+}

@@ -1,0 +1,91 @@
+/*
+ * The state of one operator in one partition, in memory: entries found by key, kept in buckets.
+ *
+ * A bucket holds the entries that end at one event time (the end of a window, an expiry time), or,
+ * under STATE_NO_END, those that never end by themselves.  When the watermark passes that time the
+ * whole bucket is read from front to back and dropped: nobody looks for entries one by one.
+ *
+ * An entry is a value of a fixed size, made by its operator, and the bytes of its key:
+ *
+ *     u32 size of the key | u32 stamp | value (value_bytes) | key | padding to 8
+ *
+ * Entries lie one behind another in blocks of the bucket; a slot of its hash table is 16 bits of
+ * the hash and the address.  What a value points to lives in the bucket's arena.  Addresses of
+ * entries are stable until they are removed.
+ *
+ * The stamp is the operator's: the batch that touched the entry last.  A removed entry stays in its
+ * block as a hole until the bucket goes or is packed.
+ *
+ * Threads: one at a time.
+ */
+#ifndef SERVER_STATE_STATE_TABLE_H
+#define SERVER_STATE_STATE_TABLE_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+
+#define STATE_NO_END INT64_MAX
+
+struct state_table;
+struct state_bucket;
+
+struct state_entry {
+    uint32_t key_bytes; /* the highest bit: removed */
+    uint32_t stamp;
+    uint8_t data[]; /* value, then key */
+};
+
+/* Values are `value_bytes` large (a multiple of 8), zeroed when made. */
+struct state_table *state_table_new(uint32_t value_bytes);
+void state_table_free(struct state_table *table); /* NULL is fine */
+
+/* The hash by which keys are found and spread over partitions. */
+uint64_t state_hash(struct bytes key);
+
+/* The bucket of `end`, made if it is not there. */
+struct state_bucket *state_bucket_open(struct state_table *table, int64_t end);
+/* NULL if there is none. */
+struct state_bucket *state_bucket_find(struct state_table *table, int64_t end);
+/* The buckets in the order of their ends; NULL after the last.  first: NULL. */
+struct state_bucket *state_bucket_next(struct state_table *table, struct state_bucket *after);
+int64_t state_bucket_end(const struct state_bucket *bucket);
+uint64_t state_bucket_count(const struct state_bucket *bucket);
+/* Memory that lives as long as the bucket. */
+struct arena *state_bucket_arena(struct state_bucket *bucket);
+void state_bucket_drop(struct state_table *table, struct state_bucket *bucket);
+
+/* Asks for the cache line where the search for this hash begins. */
+void state_bucket_prefetch(const struct state_bucket *bucket, uint64_t hash);
+
+struct state_entry *state_find(const struct state_table *table, const struct state_bucket *bucket,
+                               struct bytes key, uint64_t hash);
+struct state_entry *state_add(struct state_table *table, struct state_bucket *bucket,
+                              struct bytes key, uint64_t hash, bool *added);
+void state_remove(struct state_table *table, struct state_bucket *bucket,
+                  struct state_entry *entry);
+
+/* Closes the holes that removed entries left if they are more than what is there.  Addresses of
+ * entries and cursors of this bucket are void afterwards. */
+void state_bucket_pack(struct state_table *table, struct state_bucket *bucket);
+
+/* The entries of a bucket in the order in which they were made; NULL after the last.  *at is 0 in
+ * the beginning.  Removing the present entry is fine. */
+struct state_cursor {
+    uint32_t block;
+    uint32_t offset;
+};
+struct state_entry *state_next(const struct state_table *table, const struct state_bucket *bucket,
+                               struct state_cursor *cursor);
+
+static inline uint8_t *state_value(struct state_entry *entry)
+{
+    return entry->data;
+}
+
+struct bytes state_key(const struct state_table *table, const struct state_entry *entry);
+
+uint64_t state_table_count(const struct state_table *table);
+/* Memory of tables, entries and arenas. */
+uint64_t state_table_bytes(const struct state_table *table);
+
+#endif

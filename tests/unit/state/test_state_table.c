@@ -1,0 +1,132 @@
+#include "state/state_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct bytes key_of(char text[24], int i)
+{
+    snprintf(text, 24, "key-%d", i);
+    return bytes_of_text(text);
+}
+
+static void entries_are_found_until_they_are_removed(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(8);
+    struct state_bucket *bucket = state_bucket_open(table, STATE_NO_END);
+    char text[24];
+    bool added = false;
+    for (int i = 0; i < 20000; i++) {
+        struct bytes key = key_of(text, i);
+        struct state_entry *entry = state_add(table, bucket, key, state_hash(key), &added);
+        assert_true(added);
+        *(int64_t *)(void *)state_value(entry) = i;
+    }
+    for (int i = 0; i < 20000; i += 2) {
+        struct bytes key = key_of(text, i);
+        struct state_entry *entry = state_find(table, bucket, key, state_hash(key));
+        assert_non_null(entry);
+        state_remove(table, bucket, entry);
+    }
+    assert_int_equal(state_table_count(table), 10000);
+    for (int i = 0; i < 20000; i++) {
+        struct bytes key = key_of(text, i);
+        struct state_entry *entry = state_find(table, bucket, key, state_hash(key));
+        if (i % 2 == 0)
+            assert_null(entry);
+        else
+            assert_int_equal(*(int64_t *)(void *)state_value(entry), i);
+    }
+    struct state_cursor cursor = {0};
+    int seen = 0;
+    for (struct state_entry *entry = NULL; (entry = state_next(table, bucket, &cursor)) != NULL;)
+        assert_int_equal(*(int64_t *)(void *)state_value(entry), 2 * seen++ + 1);
+    assert_int_equal(seen, 10000);
+    state_table_free(table);
+}
+
+static void removed_keys_can_come_back_for_ever(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(8);
+    struct state_bucket *bucket = state_bucket_open(table, 1);
+    char text[24];
+    bool added = false;
+    for (int round = 0; round < 2000; round++) {
+        struct bytes key = key_of(text, round % 7);
+        struct state_entry *entry = state_add(table, bucket, key, state_hash(key), &added);
+        assert_true(added);
+        state_remove(table, bucket, entry);
+    }
+    assert_int_equal(state_table_count(table), 0);
+    state_table_free(table);
+}
+
+static void packing_keeps_what_is_there_and_bounds_the_memory(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(8);
+    struct state_bucket *bucket = state_bucket_open(table, STATE_NO_END);
+    char text[24];
+    bool added = false;
+    for (int i = 0; i < 100000; i++) {
+        struct bytes key = key_of(text, i);
+        struct state_entry *entry = state_add(table, bucket, key, state_hash(key), &added);
+        *(int64_t *)(void *)state_value(entry) = i;
+        if (i >= 100) {
+            key = key_of(text, i - 100);
+            state_remove(table, bucket, state_find(table, bucket, key, state_hash(key)));
+        }
+        state_bucket_pack(table, bucket);
+    }
+    assert_int_equal(state_table_count(table), 100);
+    assert_true(state_table_bytes(table) < 100000);
+    for (int i = 99900; i < 100000; i++) {
+        struct bytes key = key_of(text, i);
+        struct state_entry *entry = state_find(table, bucket, key, state_hash(key));
+        assert_non_null(entry);
+        assert_int_equal(*(int64_t *)(void *)state_value(entry), i);
+    }
+    state_table_free(table);
+}
+
+static void buckets_are_in_order_and_go_as_a_whole(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(0);
+    char text[24];
+    bool added = false;
+    for (int i = 0; i < 100; i++) {
+        struct state_bucket *bucket = state_bucket_open(table, (i * 37) % 100);
+        struct bytes key = key_of(text, i);
+        state_add(table, bucket, key, state_hash(key), &added);
+    }
+    assert_int_equal(state_table_count(table), 100);
+    int64_t before = -1;
+    struct state_bucket *bucket = NULL;
+    while ((bucket = state_bucket_next(table, bucket)) != NULL) {
+        assert_int_equal(state_bucket_end(bucket), before + 1);
+        before = state_bucket_end(bucket);
+    }
+    while ((bucket = state_bucket_next(table, NULL)) != NULL && state_bucket_end(bucket) < 50)
+        state_bucket_drop(table, bucket);
+    assert_int_equal(state_table_count(table), 50);
+    assert_null(state_bucket_find(table, 49));
+    assert_non_null(state_bucket_find(table, 50));
+    state_table_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_found_until_they_are_removed),
+        cmocka_unit_test(removed_keys_can_come_back_for_ever),
+        cmocka_unit_test(packing_keeps_what_is_there_and_bounds_the_memory),
+        cmocka_unit_test(buckets_are_in_order_and_go_as_a_whole),
+    };
+    return cmocka_run_group_tests_name("state/state_table", tests, NULL, NULL);
+}
