@@ -1,0 +1,405 @@
+#include "sink/part_writer.h"
+
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "columnar/value_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH_BYTES ((size_t)256 << 10)
+#define OPEN_MAX    256 /* files a task writes at the same time */
+
+struct open_part {
+    char *dir; /* "k=v/k=v", "" without partitions */
+    uint64_t hash;
+    struct record_writer *records; /* NULL: ended */
+    struct vfs_file *file;         /* NULL: nothing on disk yet */
+    struct buffer out;
+    char *staged;
+    uint64_t rows;
+    uint64_t size_bytes;
+    uint32_t sequence; /* of this directory: c000, c001 */
+    uint16_t selection[BATCH_ROWS_MAX];
+    uint32_t selected; /* rows of the batch at hand */
+};
+
+struct finished {
+    struct part part;
+    bool published;
+};
+
+struct part_writer {
+    struct batch_receiver receiver;
+    const struct part_config *config;
+    int64_t batch_id;
+    uint32_t task;
+    struct arena *arena; /* names */
+    struct open_part *open[OPEN_MAX];
+    size_t open_count;
+    struct open_part *last; /* where the row before went */
+    struct finished *finished;
+    size_t finished_count;
+    size_t finished_capacity;
+    uint32_t staged_count;
+    uint64_t rows;
+    struct buffer key;
+    struct buffer cell;
+};
+
+static bool must_escape(uint8_t c)
+{
+    return c < 0x20 || c == 0x7f || (c != 0 && strchr("\"#%'*/:=?\\{[]^", c) != NULL);
+}
+
+static void escape_text(struct buffer *out, struct bytes text)
+{
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        if (must_escape(text.data[i]))
+            buffer_printf(out, "%%%02X", (unsigned)text.data[i]);
+        else
+            buffer_add_byte(out, text.data[i]);
+    }
+}
+
+void part_escape(struct buffer *out, const char *name, struct bytes value, bool is_null)
+{
+    escape_text(out, bytes_of_text(name));
+    buffer_add_byte(out, '=');
+    if (is_null || value.size_bytes == 0)
+        buffer_add_text(out, PART_DEFAULT_PARTITION);
+    else
+        escape_text(out, value);
+}
+
+static void open_part_free(struct part_writer *writer, struct open_part *part)
+{
+    if (part->records != NULL)
+        writer->config->format->write_close(part->records);
+    vfs_close(part->file);
+    buffer_fini(&part->out);
+    free(part->dir);
+    free(part);
+}
+
+/* The directory of a row: "k=v/k=v". */
+static void row_directory(struct part_writer *writer, const struct batch *batch, uint32_t row)
+{
+    const struct part_config *config = writer->config;
+    buffer_clear(&writer->key);
+    for (uint32_t i = 0; i < config->partition_count; i++) {
+        const struct vector *vector = batch->columns[config->partition_columns[i]];
+        bool is_null = vector_is_null(vector, row);
+        buffer_clear(&writer->cell);
+        if (!is_null)
+            value_text_print(&writer->cell, vector, row, config->zone);
+        if (i > 0)
+            buffer_add_byte(&writer->key, '/');
+        part_escape(&writer->key, config->partition_names[i], buffer_bytes(&writer->cell), is_null);
+    }
+}
+
+static enum status create_staged(struct part_writer *writer, struct open_part *part,
+                                 struct error *err)
+{
+    const struct part_config *config = writer->config;
+    part->staged = arena_sprintf(
+        writer->arena, "%s/.tidemill-%s.%" PRId64 ".%" PRIu32 ".%" PRIu32 ".tmp", config->dir,
+        config->query_id, writer->batch_id, writer->task, writer->staged_count++);
+    return vfs_open(config->vfs, part->staged, 0, 0, &part->file, err);
+}
+
+static enum status flush_part(struct part_writer *writer, struct open_part *part, struct error *err)
+{
+    if (part->file == NULL)
+        TRY(create_staged(writer, part, err));
+    TRY(vfs_append(part->file, buffer_bytes(&part->out), err));
+    part->size_bytes += part->out.size_bytes;
+    buffer_clear(&part->out);
+    return FAILPOINT(mid_write, err);
+}
+
+static char *final_name(struct part_writer *writer, const struct open_part *part)
+{
+    const struct part_config *config = writer->config;
+    bool plain = part->dir[0] == '\0';
+    return arena_sprintf(writer->arena,
+                         "%s%spart-%05" PRIu32 "-%s-%010" PRId64 "%cc%03" PRIu32 "%s", part->dir,
+                         plain ? "" : "/", writer->task, config->query_id, writer->batch_id,
+                         plain ? '-' : '.', part->sequence, config->extension);
+}
+
+/* Ends one file; its data is durable afterwards. */
+static enum status end_part(struct part_writer *writer, struct open_part *part, struct error *err)
+{
+    CHECK(part->records != NULL);
+    TRY(writer->config->format->finish(part->records, &part->out, err));
+    writer->config->format->write_close(part->records);
+    part->records = NULL;
+    TRY(flush_part(writer, part, err));
+    TRY(vfs_sync_data(part->file, err));
+    if (writer->finished_count == writer->finished_capacity) {
+        writer->finished_capacity =
+            writer->finished_capacity == 0 ? 4 : writer->finished_capacity * 2;
+        writer->finished =
+            realloc(writer->finished, writer->finished_capacity * sizeof *writer->finished);
+        CHECK(writer->finished != NULL);
+    }
+    writer->finished[writer->finished_count++] =
+        (struct finished){.part = {.staged = part->staged,
+                                   .final = final_name(writer, part),
+                                   .rows = part->rows,
+                                   .size_bytes = part->size_bytes}};
+    vfs_close(part->file);
+    part->file = NULL;
+    return OK;
+}
+
+/* How many files of this directory the task has ended. */
+static uint32_t next_sequence(const struct part_writer *writer, const char *dir)
+{
+    uint32_t count = 0;
+    size_t size = strlen(dir);
+    for (size_t i = 0; i < writer->finished_count; i++) {
+        const char *name = writer->finished[i].part.final;
+        bool same = size == 0 || (strncmp(name, dir, size) == 0 && name[size] == '/');
+        count += same && strchr(name + size + (size > 0), '/') == NULL;
+    }
+    return count;
+}
+
+static enum status start_part(struct part_writer *writer, struct open_part *part, struct error *err)
+{
+    part->sequence = next_sequence(writer, part->dir);
+    part->rows = 0;
+    part->size_bytes = 0;
+    return writer->config->format->write_open(writer->config->writer, &part->records, err);
+}
+
+static enum status end_all(struct part_writer *writer, struct error *err)
+{
+    for (size_t i = 0; i < writer->open_count; i++)
+        if (writer->open[i]->records != NULL)
+            TRY(end_part(writer, writer->open[i], err));
+    for (size_t i = 0; i < writer->open_count; i++)
+        open_part_free(writer, writer->open[i]);
+    writer->open_count = 0;
+    writer->last = NULL;
+    return OK;
+}
+
+static enum status add_part(struct part_writer *writer, const char *dir, size_t size,
+                            struct open_part **out, struct error *err)
+{
+    struct open_part *part = calloc(1, sizeof *part);
+    CHECK(part != NULL && writer->open_count < OPEN_MAX);
+    part->dir = strndup(dir, size);
+    CHECK(part->dir != NULL);
+    part->hash = hash_bytes(dir, size);
+    writer->open[writer->open_count++] = part;
+    *out = part;
+    return start_part(writer, part, err);
+}
+
+/* The open part of the directory in writer->key, or NULL. */
+static struct open_part *find_part(const struct part_writer *writer)
+{
+    struct bytes key = buffer_bytes(&writer->key);
+    if (writer->last != NULL && bytes_equal(bytes_of_text(writer->last->dir), key))
+        return writer->last;
+    uint64_t hash = hash_bytes(key.data, key.size_bytes);
+    for (size_t i = 0; i < writer->open_count; i++)
+        if (writer->open[i]->hash == hash && bytes_equal(bytes_of_text(writer->open[i]->dir), key))
+            return writer->open[i];
+    return NULL;
+}
+
+/* Encodes the rows of `batch`, whose columns are those of the files, into one part. */
+static enum status write_rows(struct part_writer *writer, struct open_part *part,
+                              const struct batch *batch, struct error *err)
+{
+    const struct part_config *config = writer->config;
+    struct batch slice = *batch;
+    uint16_t selection[BATCH_ROWS_MAX];
+    for (uint32_t done = 0; done < batch->selected;) {
+        uint32_t count = batch->selected - done;
+        if (config->records_max > 0 && part->rows == config->records_max) {
+            TRY(end_part(writer, part, err));
+            TRY(start_part(writer, part, err));
+        }
+        if (config->records_max > 0 && count > config->records_max - part->rows)
+            count = (uint32_t)(config->records_max - part->rows);
+        if (count < batch->selected) {
+            for (uint32_t i = 0; i < count; i++)
+                selection[i] = (uint16_t)batch_row(batch, done + i);
+            slice.selection = selection;
+            slice.selected = count;
+        }
+        TRY(config->format->write(part->records, &slice, &part->out, err));
+        part->rows += count;
+        done += count;
+        if (part->out.size_bytes >= FLUSH_BYTES)
+            TRY(flush_part(writer, part, err));
+    }
+    return OK;
+}
+
+/* The columns that go into the files, the rows as they are selected. */
+static struct batch data_batch(const struct part_config *config, const struct batch *batch,
+                               struct vector **columns)
+{
+    struct batch out = *batch;
+    for (uint32_t i = 0; i < config->data_schema->field_count; i++)
+        columns[i] = batch->columns[config->data_columns[i]];
+    out.schema = config->data_schema;
+    out.columns = columns;
+    return out;
+}
+
+static enum status write_selected(struct part_writer *writer, const struct batch *data,
+                                  struct error *err)
+{
+    for (size_t i = 0; i < writer->open_count; i++) {
+        struct open_part *part = writer->open[i];
+        if (part->selected == 0)
+            continue;
+        struct batch out = *data;
+        out.selection = part->selection;
+        out.selected = part->selected;
+        part->selected = 0;
+        TRY(write_rows(writer, part, &out, err));
+    }
+    return OK;
+}
+
+static enum status scatter(struct part_writer *writer, const struct batch *batch,
+                           const struct batch *data, struct error *err)
+{
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        row_directory(writer, batch, row);
+        struct open_part *part = find_part(writer);
+        if (part == NULL && writer->open_count == OPEN_MAX) {
+            TRY(write_selected(writer, data, err));
+            TRY(end_all(writer, err));
+        }
+        if (part == NULL)
+            TRY(add_part(writer, (const char *)writer->key.data, writer->key.size_bytes, &part,
+                         err));
+        part->selection[part->selected++] = (uint16_t)row;
+        writer->last = part;
+    }
+    return write_selected(writer, data, err);
+}
+
+static enum status receive(struct batch_receiver *self, const struct batch *batch,
+                           struct error *err)
+{
+    struct part_writer *writer = (struct part_writer *)self;
+    const struct part_config *config = writer->config;
+    if (batch->selected == 0)
+        return OK;
+    writer->rows += batch->selected;
+    struct open_part *part = writer->open_count > 0 ? writer->open[0] : NULL;
+    if (config->partition_count == 0) {
+        if (part == NULL)
+            TRY(add_part(writer, "", 0, &part, err));
+        return write_rows(writer, part, batch, err);
+    }
+    struct vector **columns = calloc(config->data_schema->field_count + 1, sizeof(struct vector *));
+    CHECK(columns != NULL);
+    struct batch data = data_batch(config, batch, columns);
+    enum status status = scatter(writer, batch, &data, err);
+    free(columns);
+    return status;
+}
+
+struct part_writer *part_writer_new(const struct part_config *config, int64_t batch_id,
+                                    uint32_t task)
+{
+    struct part_writer *writer = calloc(1, sizeof *writer);
+    CHECK(writer != NULL);
+    writer->receiver.receive = receive;
+    writer->config = config;
+    writer->batch_id = batch_id;
+    writer->task = task;
+    writer->arena = arena_new("batch", 0);
+    return writer;
+}
+
+static void remove_staged(struct part_writer *writer, const char *staged)
+{
+    struct error ignored = ERROR_INIT;
+    if (staged != NULL && vfs_remove(writer->config->vfs, staged, &ignored) != OK)
+        error_clear(&ignored); /* the next open of the sink finds it */
+}
+
+void part_writer_free(struct part_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    for (size_t i = 0; i < writer->open_count; i++) {
+        const char *staged = writer->open[i]->records != NULL || writer->open[i]->file != NULL
+                                 ? writer->open[i]->staged
+                                 : NULL;
+        open_part_free(writer, writer->open[i]);
+        remove_staged(writer, staged);
+    }
+    for (size_t i = 0; i < writer->finished_count; i++)
+        if (!writer->finished[i].published)
+            remove_staged(writer, writer->finished[i].part.staged);
+    free(writer->finished);
+    buffer_fini(&writer->key);
+    buffer_fini(&writer->cell);
+    arena_free(writer->arena);
+    free(writer);
+}
+
+struct batch_receiver *part_writer_receiver(struct part_writer *writer)
+{
+    return &writer->receiver;
+}
+
+static int compare_finished(const void *a, const void *b)
+{
+    const struct finished *left = a;
+    const struct finished *right = b;
+    return strcmp(left->part.final, right->part.final);
+}
+
+enum status part_writer_finish(struct part_writer *writer, struct error *err)
+{
+    struct open_part *part = NULL;
+    if (writer->config->empty_file && writer->task == 0 && writer->rows == 0 &&
+        writer->open_count == 0)
+        TRY(add_part(writer, "", 0, &part, err));
+    TRY(end_all(writer, err));
+    if (writer->finished_count > 1)
+        qsort(writer->finished, writer->finished_count, sizeof *writer->finished, compare_finished);
+    return OK;
+}
+
+size_t part_writer_count(const struct part_writer *writer)
+{
+    return writer->finished_count;
+}
+
+const struct part *part_writer_part(const struct part_writer *writer, size_t i)
+{
+    CHECK(i < writer->finished_count);
+    return &writer->finished[i].part;
+}
+
+uint64_t part_writer_rows(const struct part_writer *writer)
+{
+    return writer->rows;
+}
+
+void part_writer_published(struct part_writer *writer, size_t i)
+{
+    CHECK(i < writer->finished_count);
+    writer->finished[i].published = true;
+}

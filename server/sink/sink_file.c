@@ -1,0 +1,621 @@
+/*
+ * The file sink: part files that appear whole, exactly once.
+ *
+ * Tasks write under hidden temporary names (part_writer.h).  commit(N) renames them to
+ *
+ *     [k=v/]part-<task>-<query id>-<batch id>-c<n>.json
+ *
+ * and then renames the marker ".tidemill-<query id>-<N-1>" to "...-<N>", an empty file whose name
+ * says which batch is visible; one sync of the output directory makes all of it durable (partition
+ * directories are synced before).  So last_batch() needs no log of its own, and a batch costs one
+ * sync per part file and one per directory.
+ *
+ * After a crash within commit(N) some files of N are visible and the marker says N-1: N runs again,
+ * its files replace those of the same name, and commit removes those of N that are left over (the
+ * number of tasks may have changed).  Whoever lists the directory by "part-*" never sees a partial
+ * file, nor a row twice.
+ *
+ * A directory with the marker of another query is refused: two queries that write to one directory
+ * know nothing of each other's batches.
+ */
+#include "sink/sink_file.h"
+
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "base/path.h"
+#include "base/uuid.h"
+#include "sink/part_writer.h"
+#include "sink/spark_metadata.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define SINK_FILE_MAGIC 0xf11e0e01U
+#define MARKER_PREFIX   ".tidemill-"
+#define QUERY_ID_SIZE   36
+
+static const struct option_def file_options[] = {
+    {"path", OPTION_TEXT, 0, 0, NULL, "Directory that is written to."},
+    {"maxRecordsPerFile", OPTION_INT, 0, INT64_MAX, "0", "Most rows of one file; 0: no limit."},
+    {"sparkMetadata", OPTION_BOOL, 0, 0, "false",
+     "Keeps the log _spark_metadata, from which Spark knows the committed files."},
+    {0},
+};
+
+struct leftover {
+    char *path; /* relative to the output directory */
+    struct leftover *next;
+};
+
+struct file_sink {
+    struct sink base;
+    uint32_t magic;
+    struct arena *query;
+    struct part_config config;
+    const char *description;
+    bool spark_metadata;
+    bool bounded;
+    bool dir_made;
+    int64_t last_batch; /* visible */
+    int64_t staged_batch;
+    struct part_writer **writers;
+    uint32_t writer_count;
+    struct leftover *leftovers; /* visible files of a batch that was not finished */
+};
+
+static struct file_sink *sink_of(struct sink *self)
+{
+    struct file_sink *sink = (struct file_sink *)self;
+    CHECK_MAGIC(sink, SINK_FILE_MAGIC);
+    return sink;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum status parse_path(struct file_sink *sink, const struct sink_config *config,
+                              struct error *err)
+{
+    const char *path = options_get(config->options, "path");
+    if (path == NULL || path[0] == '\0')
+        return error_raise(err, STATUS_OPTION_REQUIRED, "option", "path", "connector",
+                           config->format, NULL);
+    const char *plain = path_strip_file_scheme(path);
+    size_t scheme = path_scheme_length(path);
+    if (scheme > 0 && plain == path)
+        return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
+                           arena_sprintf(sink->query, "The file system %.*s", (int)scheme, path),
+                           NULL);
+    char here[4096];
+    if (plain[0] != '/' && getcwd(here, sizeof here) != NULL)
+        plain = path_join(sink->query, here, plain);
+    sink->config.dir = path_normalize(sink->query, plain);
+    sink->description = arena_sprintf(sink->query, "FileSink[file:%s]", sink->config.dir);
+    return OK;
+}
+
+static uint32_t find_column(const struct type *schema, const char *name)
+{
+    uint32_t i = 0;
+    while (i < schema->field_count && strcasecmp(schema->fields[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static enum status check_partition_column(struct file_sink *sink, const char *name, uint32_t at,
+                                          struct error *err)
+{
+    const struct type *schema = sink->config.schema;
+    if (at == schema->field_count) {
+        char *columns = arena_strdup(sink->query, "");
+        for (uint32_t i = 0; i < schema->field_count; i++)
+            columns = arena_sprintf(sink->query, "%s%s%s", columns, i > 0 ? ", " : "",
+                                    schema->fields[i].name);
+        return error_raise(err, STATUS_SINK_COLUMN_NOT_FOUND, "columnName", name, "columns",
+                           columns, NULL);
+    }
+    const struct type *type = schema->fields[at].type;
+    if (type_is_nested(type) || type->id == TYPE_VOID || type->id == TYPE_INTERVAL)
+        return error_raise(err, STATUS_INVALID_PARTITION_COLUMN_DATA_TYPE, "type",
+                           arena_sprintf(sink->query, "\"%s\"", type_sql(sink->query, type)), NULL);
+    return OK;
+}
+
+static enum status parse_partitions(struct file_sink *sink, const struct sink_config *config,
+                                    struct error *err)
+{
+    struct arena *query = sink->query;
+    const struct type *schema = config->schema;
+    uint32_t count = (uint32_t)config->partition_by_count;
+    uint32_t *columns = arena_new_object(query, (count + 1) * sizeof *columns);
+    const char **names = arena_new_object(query, (count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = config->partition_by[i];
+        columns[i] = find_column(schema, name);
+        TRY(check_partition_column(sink, name, columns[i], err));
+        names[i] = sink->bounded ? name : schema->fields[columns[i]].name;
+        for (uint32_t j = 0; j < i; j++)
+            if (columns[j] == columns[i])
+                return error_raise(err, STATUS_COLUMN_ALREADY_EXISTS, "columnName",
+                                   arena_sprintf(query, "`%s`", name), NULL);
+    }
+    if (count > 0 && count == schema->field_count)
+        return error_raise(err, STATUS_ALL_PARTITION_COLUMNS_NOT_ALLOWED, NULL);
+    struct type_field *fields = arena_new_object(query, (schema->field_count + 1) * sizeof *fields);
+    uint32_t *data = arena_new_object(query, (schema->field_count + 1) * sizeof *data);
+    uint32_t data_count = 0;
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        bool is_partition = false;
+        for (uint32_t j = 0; j < count; j++)
+            is_partition = is_partition || columns[j] == i;
+        if (is_partition)
+            continue;
+        fields[data_count] = schema->fields[i];
+        data[data_count++] = i;
+    }
+    sink->config.data_schema = count == 0 ? schema : type_struct(query, fields, data_count);
+    sink->config.data_columns = data;
+    sink->config.partition_columns = columns;
+    sink->config.partition_names = names;
+    sink->config.partition_count = count;
+    return OK;
+}
+
+/* The options that are the format's. */
+static const struct options *format_options(struct arena *query, const struct options *all,
+                                            const struct format_ops *format)
+{
+    struct options *out = arena_new_object(query, sizeof *out);
+    struct option *items = arena_new_object(query, (all->count + 1) * sizeof *items);
+    for (size_t i = 0; i < all->count; i++)
+        for (const struct option_def *def = format->write_options; def != NULL && def->name != NULL;
+             def++)
+            if (strcasecmp(def->name, all->items[i].name) == 0) {
+                items[out->count++] = all->items[i];
+                break;
+            }
+    out->items = items;
+    out->pointer = all->pointer;
+    return out;
+}
+
+static enum status open_format(struct file_sink *sink, const struct sink_config *config,
+                               struct error *err)
+{
+    const struct format_ops *format = format_find(config->format);
+    if (format == NULL || format->writer_new == NULL)
+        return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", config->format, NULL);
+    const struct option_def *const tables[] = {file_options, format->write_options, NULL};
+    TRY(options_check(config->options, tables, err));
+    int64_t records_max = 0;
+    TRY(options_int(config->options, "maxRecordsPerFile", 0, INT64_MAX, 0, &records_max, err));
+    TRY(options_bool(config->options, "sparkMetadata", false, &sink->spark_metadata, err));
+    const char *zone = options_get(config->options, "timeZone");
+    if (zone == NULL)
+        zone = config->time_zone;
+    sink->config.zone = timezone_utc();
+    if (zone != NULL)
+        TRY(timezone_find(bytes_of_text(zone), &sink->config.zone, err));
+    sink->config.records_max = (uint64_t)records_max;
+    sink->config.format = format;
+    struct format_config format_config = {
+        .options = format_options(sink->query, config->options, format),
+        .schema = sink->config.data_schema,
+        .time_zone = config->time_zone,
+    };
+    TRY(format->writer_new(sink->query, &format_config, &sink->config.writer, err));
+    sink->config.extension = format->extension(sink->config.writer);
+    return OK;
+}
+
+/* The output directory, as it is found. */
+struct search {
+    struct vfs_visitor visitor;
+    struct file_sink *sink;
+    const char *dir; /* relative; "" is the output directory */
+    const char *foreign;
+    struct leftover *staged;
+    struct leftover *subdirs;
+    bool want_parts;
+};
+
+static void add_path(struct leftover **list, const char *dir, const char *name)
+{
+    struct leftover *item = calloc(1, sizeof *item);
+    CHECK(item != NULL);
+    size_t size = strlen(dir) + strlen(name) + 2;
+    item->path = malloc(size);
+    CHECK(item->path != NULL);
+    (void)snprintf(item->path, size, "%s%s%s", dir, dir[0] == '\0' ? "" : "/", name);
+    item->next = *list;
+    *list = item;
+}
+
+static void free_paths(struct leftover **list)
+{
+    while (*list != NULL) {
+        struct leftover *item = *list;
+        *list = item->next;
+        free(item->path);
+        free(item);
+    }
+}
+
+/* A number that fills the text up to `end`. */
+static bool parse_id(const char *text, char end, int64_t *out)
+{
+    char *stop = NULL;
+    long long value = strtoll(text, &stop, 10);
+    *out = value;
+    return stop != text && *stop == end && text[0] >= '0' && text[0] <= '9';
+}
+
+/* "part-<task>-<query id>-<batch id>..." of this query: its batch id. */
+static bool parse_part(const struct file_sink *sink, const char *name, int64_t *batch_id)
+{
+    if (strncmp(name, "part-", 5) != 0)
+        return false;
+    const char *at = name + 5 + strspn(name + 5, "0123456789");
+    if (at[0] != '-' || strncmp(at + 1, sink->config.query_id, QUERY_ID_SIZE) != 0 ||
+        at[1 + QUERY_ID_SIZE] != '-')
+        return false;
+    at += QUERY_ID_SIZE + 2;
+    char end = at[strspn(at, "0123456789")];
+    return (end == '-' || end == '.') && parse_id(at, end, batch_id);
+}
+
+static void visit_hidden(struct search *search, const char *name)
+{
+    struct file_sink *sink = search->sink;
+    size_t prefix = sizeof MARKER_PREFIX - 1;
+    if (strncmp(name, MARKER_PREFIX, prefix) != 0 || strlen(name) < prefix + QUERY_ID_SIZE + 2)
+        return;
+    const char *rest = name + prefix + QUERY_ID_SIZE;
+    bool own = strncmp(name + prefix, sink->config.query_id, QUERY_ID_SIZE) == 0;
+    int64_t batch_id = 0;
+    if (own && rest[0] == '.')
+        add_path(&search->staged, "", name);
+    else if (rest[0] == '-' && parse_id(rest + 1, '\0', &batch_id)) {
+        if (!own)
+            search->foreign = arena_strndup(sink->query, name + prefix, QUERY_ID_SIZE);
+        else if (batch_id > sink->last_batch)
+            sink->last_batch = batch_id;
+    }
+}
+
+static enum status visit(struct vfs_visitor *visitor, const char *name, enum vfs_kind kind,
+                         struct error *err)
+{
+    (void)err;
+    struct search *search = (struct search *)visitor;
+    int64_t batch_id = 0;
+    if (!search->want_parts)
+        visit_hidden(search, name);
+    else if (kind == VFS_DIR && strchr(name, '=') != NULL)
+        add_path(&search->subdirs, search->dir, name);
+    else if (parse_part(search->sink, name, &batch_id) && batch_id > search->sink->last_batch)
+        add_path(&search->sink->leftovers, search->dir, name);
+    return OK;
+}
+
+static enum status scan(struct search *search, struct error *err)
+{
+    struct file_sink *sink = search->sink;
+    struct arena *request = arena_new("request", 0);
+    enum status status = vfs_scan(
+        sink->config.vfs, path_join(request, sink->config.dir, search->dir), &search->visitor, err);
+    if (status == STATUS_FILE_NOT_FOUND) {
+        error_clear(err);
+        status = OK;
+    }
+    arena_free(request);
+    return status;
+}
+
+/* Files of batches after the marker's, below partition directories, too. */
+static enum status find_leftovers(struct file_sink *sink, struct error *err)
+{
+    enum status status = OK;
+    struct search search = {
+        .visitor = {.visit = visit}, .sink = sink, .dir = "", .want_parts = true};
+    TRY_OUT(scan(&search, err));
+    while (sink->config.partition_count > 0 && search.subdirs != NULL) {
+        struct leftover *dir = search.subdirs;
+        search.subdirs = dir->next;
+        search.dir = dir->path;
+        status = scan(&search, err);
+        free(dir->path);
+        free(dir);
+        TRY_OUT(status);
+    }
+out:
+    free_paths(&search.subdirs);
+    return status;
+}
+
+static enum status inspect_directory(struct file_sink *sink, struct error *err)
+{
+    enum status status = OK;
+    struct search search = {.visitor = {.visit = visit}, .sink = sink, .dir = ""};
+    TRY_OUT(scan(&search, err));
+    if (search.foreign != NULL)
+        TRY_OUT(error_raise(err, STATUS_SINK_PATH_IN_USE, "path", sink->config.dir, "queryId",
+                            search.foreign, NULL));
+    for (const struct leftover *item = search.staged; item != NULL; item = item->next)
+        TRY_OUT(vfs_remove(sink->config.vfs, path_join(sink->query, sink->config.dir, item->path),
+                           err));
+    TRY_OUT(find_leftovers(sink, err));
+out:
+    free_paths(&search.staged);
+    return status;
+}
+
+static void file_close(struct sink *self);
+
+static enum status file_open(struct arena *query, const struct sink_config *config,
+                             struct sink **out, struct error *err)
+{
+    if (config->mode != MODE_APPEND)
+        return error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
+                           config->mode == MODE_UPDATE ? "update" : "complete", "className",
+                           config->format, NULL);
+    struct file_sink *sink = calloc(1, sizeof *sink);
+    CHECK(sink != NULL);
+    sink->base.ops = sink_find(config->format);
+    sink->magic = SINK_FILE_MAGIC;
+    sink->query = query;
+    sink->last_batch = NO_BATCH;
+    sink->staged_batch = NO_BATCH;
+    sink->bounded = config->state_dir == NULL;
+    sink->config.vfs = config->vfs;
+    sink->config.schema = config->schema;
+    sink->config.query_id = config->query_id;
+    if (config->query_id == NULL || strlen(config->query_id) != QUERY_ID_SIZE) {
+        char made_up[UUID_TEXT_SIZE];
+        uuid_random_text(made_up);
+        sink->config.query_id = arena_strdup(query, made_up);
+    }
+    enum status status = OK;
+    TRY_OUT(parse_path(sink, config, err));
+    TRY_OUT(parse_partitions(sink, config, err));
+    TRY_OUT(open_format(sink, config, err));
+    sink->config.empty_file = sink->bounded && sink->config.partition_count == 0;
+    if (!sink->bounded)
+        TRY_OUT(inspect_directory(sink, err));
+    *out = &sink->base;
+out:
+    if (status != OK)
+        file_close(&sink->base);
+    return status;
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+static enum status file_last_batch(struct sink *self, int64_t *batch_id, struct error *err)
+{
+    (void)err;
+    *batch_id = sink_of(self)->last_batch;
+    return OK;
+}
+
+static void drop_writers(struct file_sink *sink)
+{
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        part_writer_free(sink->writers[i]);
+    free(sink->writers);
+    sink->writers = NULL;
+    sink->writer_count = 0;
+}
+
+static enum status file_begin(struct sink *self, int64_t batch_id, uint32_t tasks,
+                              struct error *err)
+{
+    struct file_sink *sink = sink_of(self);
+    if (!sink->dir_made)
+        TRY(vfs_make_dirs(sink->config.vfs, sink->config.dir, err));
+    sink->dir_made = true;
+    drop_writers(sink);
+    sink->staged_batch = batch_id;
+    sink->writers = calloc(tasks + 1, sizeof(struct part_writer *));
+    CHECK(sink->writers != NULL);
+    sink->writer_count = tasks;
+    for (uint32_t i = 0; i < tasks; i++)
+        sink->writers[i] = part_writer_new(&sink->config, batch_id, i);
+    return OK;
+}
+
+static struct batch_receiver *file_writer(struct sink *self, uint32_t task)
+{
+    struct file_sink *sink = sink_of(self);
+    CHECK(task < sink->writer_count);
+    return part_writer_receiver(sink->writers[task]);
+}
+
+static enum status file_task_finish(struct sink *self, uint32_t task, struct error *err)
+{
+    struct file_sink *sink = sink_of(self);
+    CHECK(task < sink->writer_count);
+    return part_writer_finish(sink->writers[task], err);
+}
+
+static enum status file_stage(struct sink *self, bool *due, uint64_t *rows, struct error *err)
+{
+    (void)err;
+    const struct file_sink *sink = sink_of(self);
+    *due = false;
+    *rows = 0;
+    for (uint32_t i = 0; i < sink->writer_count; i++) {
+        *due = *due || part_writer_count(sink->writers[i]) > 0;
+        *rows += part_writer_rows(sink->writers[i]);
+    }
+    return OK;
+}
+
+/* Partition directories of a commit that have to be synced, in the order of the parts. */
+struct dirs {
+    const char *last;
+    const char **items;
+    size_t count;
+    size_t capacity;
+};
+
+static void note_dir(struct dirs *dirs, const char *dir)
+{
+    for (size_t i = 0; i < dirs->count; i++)
+        if (strcmp(dirs->items[i], dir) == 0)
+            return;
+    if (dirs->count == dirs->capacity) {
+        dirs->capacity = dirs->capacity == 0 ? 16 : dirs->capacity * 2;
+        dirs->items = realloc(dirs->items, dirs->capacity * sizeof *dirs->items);
+        CHECK(dirs->items != NULL);
+    }
+    dirs->items[dirs->count++] = dir;
+}
+
+static enum status publish_part(struct file_sink *sink, struct arena *request, struct dirs *dirs,
+                                struct part_writer *writer, size_t i, struct error *err)
+{
+    const struct part *part = part_writer_part(writer, i);
+    const char *target = path_join(request, sink->config.dir, part->final);
+    if (sink->config.partition_count > 0) {
+        const char *dir = path_dirname(request, target);
+        if (dirs->last == NULL || strcmp(dirs->last, dir) != 0)
+            TRY(vfs_make_dirs(sink->config.vfs, dir, err));
+        dirs->last = dir;
+        note_dir(dirs, dir);
+    }
+    TRY(vfs_rename(sink->config.vfs, part->staged, target, err));
+    part_writer_published(writer, i);
+    return FAILPOINT(mid_commit, err);
+}
+
+static bool is_published(const struct file_sink *sink, const char *path)
+{
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
+            if (strcmp(part_writer_part(sink->writers[i], p)->final, path) == 0)
+                return true;
+    return false;
+}
+
+/* Files of an earlier attempt at this batch that the new one did not replace. */
+static enum status remove_leftovers(struct file_sink *sink, struct arena *request,
+                                    struct dirs *dirs, struct error *err)
+{
+    for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next) {
+        if (is_published(sink, item->path))
+            continue;
+        const char *path = path_join(request, sink->config.dir, item->path);
+        TRY(vfs_remove(sink->config.vfs, path, err));
+        if (strchr(item->path, '/') != NULL)
+            note_dir(dirs, path_dirname(request, path));
+    }
+    free_paths(&sink->leftovers);
+    return OK;
+}
+
+static enum status put_metadata(struct file_sink *sink, struct arena *request, int64_t batch_id,
+                                struct error *err)
+{
+    enum status status = OK;
+    struct buffer lines = {0};
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++) {
+            const char *path =
+                path_join(request, sink->config.dir, part_writer_part(sink->writers[i], p)->final);
+            struct vfs_stat stat;
+            TRY_OUT(vfs_stat(sink->config.vfs, path, &stat, err));
+            spark_metadata_add(&lines, path, &stat);
+        }
+    TRY_OUT(spark_metadata_put(sink->config.vfs, sink->config.dir, batch_id, buffer_bytes(&lines),
+                               err));
+out:
+    buffer_fini(&lines);
+    return status;
+}
+
+static char *marker_path(const struct file_sink *sink, struct arena *request, int64_t batch_id)
+{
+    return arena_sprintf(request, "%s/" MARKER_PREFIX "%s-%" PRId64, sink->config.dir,
+                         sink->config.query_id, batch_id);
+}
+
+/* Moves the marker and makes it and all names in the output directory durable. */
+static enum status move_marker(struct file_sink *sink, struct arena *request, int64_t batch_id,
+                               struct error *err)
+{
+    struct vfs *vfs = sink->config.vfs;
+    const char *marker = marker_path(sink, request, batch_id);
+    if (sink->bounded)
+        return vfs_sync_dir(vfs, sink->config.dir, err);
+    if (sink->last_batch == NO_BATCH)
+        return vfs_put(vfs, marker, bytes_of(NULL, 0), false, err);
+    TRY(vfs_rename(vfs, marker_path(sink, request, sink->last_batch), marker, err));
+    return vfs_sync_dir(vfs, sink->config.dir, err);
+}
+
+static enum status file_commit(struct sink *self, int64_t batch_id, struct error *err)
+{
+    struct file_sink *sink = sink_of(self);
+    if (batch_id <= sink->last_batch)
+        return OK;
+    CHECK(sink->staged_batch == batch_id);
+    enum status status = OK;
+    struct dirs dirs = {0};
+    struct arena *request = arena_new("request", 0);
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
+            TRY_OUT(publish_part(sink, request, &dirs, sink->writers[i], p, err));
+    TRY_OUT(remove_leftovers(sink, request, &dirs, err));
+    for (size_t i = 0; i < dirs.count; i++)
+        TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.items[i], err));
+    if (sink->spark_metadata)
+        TRY_OUT(put_metadata(sink, request, batch_id, err));
+    TRY_OUT(move_marker(sink, request, batch_id, err));
+    sink->last_batch = batch_id;
+    sink->staged_batch = NO_BATCH;
+    drop_writers(sink);
+out:
+    free(dirs.items);
+    arena_free(request);
+    return status;
+}
+
+static void file_abort(struct sink *self)
+{
+    struct file_sink *sink = sink_of(self);
+    drop_writers(sink);
+    sink->staged_batch = NO_BATCH;
+}
+
+static const char *file_description(const struct sink *self)
+{
+    const struct file_sink *sink = (const struct file_sink *)self;
+    CHECK_MAGIC(sink, SINK_FILE_MAGIC);
+    return sink->description;
+}
+
+static void file_close(struct sink *self)
+{
+    struct file_sink *sink = sink_of(self);
+    drop_writers(sink);
+    free_paths(&sink->leftovers);
+    sink->magic = 0;
+    free(sink);
+}
+
+#define FILE_SINK(kind_)                                                                           \
+    {                                                                                              \
+        .kind = (kind_), .delivery = SINK_IDEMPOTENT, .modes = {true, false, false},               \
+        .options = file_options, .open = file_open, .last_batch = file_last_batch,                 \
+        .begin = file_begin, .writer = file_writer, .task_finish = file_task_finish,               \
+        .stage = file_stage, .commit = file_commit, .abort = file_abort,                           \
+        .description = file_description, .close = file_close                                       \
+    }
+
+const struct sink_ops sink_file_json = FILE_SINK("json");
+const struct sink_ops sink_file_csv = FILE_SINK("csv");
+const struct sink_ops sink_file_text = FILE_SINK("text");
