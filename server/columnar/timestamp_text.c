@@ -470,5 +470,5 @@ size_t timestamp_text_print_iso(char out[TIMESTAMP_TEXT_MAX], int64_t us, const 
         out[size] = 'Z';
         return size + 1;
     }
-    return size + timezone_print_offset(out + size, offset - offset % 60);
+    return size + timezone_print_offset(out + size, offset);
 }

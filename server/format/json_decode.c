@@ -169,6 +169,9 @@ static enum json_outcome from_text(struct json_decoder *decoder, struct json_col
     if (column->kind == TYPE_VOID)
         return JSON_NULL;
     bool empty = text.size_bytes == 0 && column->kind != TYPE_BINARY;
+    if (empty && decoder->empty_is_null && column->kind != TYPE_FLOAT &&
+        column->kind != TYPE_DOUBLE && column->kind != TYPE_TIMESTAMP && column->kind != TYPE_DATE)
+        return JSON_NULL;
     if (!empty && scalar_from_text(decoder, column, index, text))
         return JSON_SET;
     return bad(decoder, column, text, "VALUE_STRING");
@@ -535,6 +538,10 @@ static enum json_outcome decode_fields(struct json_decoder *decoder, struct json
             (void)bad(decoder, column, bytes_of(NULL, 0), "VALUE_STRING");
             break;
         case JSON_BAD:
+            if (decoder->stopped) {
+                *cursor = place.at;
+                return JSON_SET;
+            }
             break;
         case JSON_SYNTAX:
             return JSON_SYNTAX;
@@ -549,7 +556,13 @@ static enum json_outcome decode_struct(struct json_decoder *decoder, struct json
 {
     for (uint32_t i = 0; i < column->child_count; i++)
         json_column_clear(&column->children[i], index);
-    return decode_fields(decoder, &column->object, column->children, index, cursor);
+    bool before = decoder->bad;
+    enum json_outcome outcome =
+        decode_fields(decoder, &column->object, column->children, index, cursor);
+    if (!decoder->whole_values || decoder->bad == before || outcome == JSON_SYNTAX)
+        return outcome;
+    decoder->stopped = true;
+    return JSON_BAD;
 }
 
 /* An object or array whose column is neither: kept as text, or bad. */

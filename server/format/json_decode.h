@@ -18,6 +18,9 @@ struct json_decoder {
     struct json_column *columns;
     uint32_t column_count;
     bool local_is_utc;
+    bool empty_is_null; /* legacy: an empty text is NULL for most types */
+    bool whole_values;  /* legacy: a struct with a bad field is bad, and ends its record */
+    bool stopped;       /* ... as it has */
     bool plain_time, plain_ntz, plain_date; /* no pattern: the fast paths hold */
     /* of the record being read */
     bool bad;                             /* some value did not fit */

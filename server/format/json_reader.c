@@ -12,6 +12,7 @@
 #include "format/line_reader.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #define JSON_READER_MAGIC 0x15072ead
 #define JSON_TASK_MAGIC   0x15077a5c
@@ -56,7 +57,8 @@ struct json_reader {
     uint32_t magic;
     struct record_options options;
     struct json_rules rules;
-    const struct type_field *fields; /* the delivered ones without the corrupt-record column */
+    bool empty_is_null, whole_values; /* legacy settings */
+    const struct type_field *fields;  /* the delivered ones without the corrupt-record column */
     uint32_t field_count;
     uint32_t corrupt_position; /* among the delivered, or COLUMN_NONE */
 };
@@ -129,6 +131,12 @@ static enum status check_charset(const struct format_config *config,
     return OK;
 }
 
+static bool conf_is(const struct format_config *config, const char *name, const char *value)
+{
+    const char *set = format_conf(config, name);
+    return set != NULL && strcasecmp(set, value) == 0;
+}
+
 static enum status json_reader_new(struct arena *query, const struct format_config *config,
                                    struct format_reader **out, struct error *err)
 {
@@ -137,6 +145,9 @@ static enum status json_reader_new(struct arena *query, const struct format_conf
     TRY(record_options_parse(query, config, "JSON", &reader->options, err));
     TRY(parse_rules(config->options, &reader->rules, err));
     TRY(check_charset(config, &reader->options, err));
+    reader->empty_is_null =
+        conf_is(config, "spark.sql.legacy.json.allowEmptyString.enabled", "true");
+    reader->whole_values = conf_is(config, "spark.sql.json.enablePartialResults", "false");
     for (uint32_t i = 0; i < config->schema->field_count; i++)
         TRY(check_type(config->schema->fields[i].type, &config->schema->fields[i], err));
     const struct record_options *options = &reader->options;
@@ -177,6 +188,8 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
                      reader->options.record_bytes_max);
     json_decoder_init(&task->decoder, &reader->options, &reader->rules, reader->fields,
                       reader->field_count, BATCH_ROWS_MAX);
+    task->decoder.empty_is_null = reader->empty_is_null;
+    task->decoder.whole_values = reader->whole_values;
     json_column_init(&task->corrupt, type_simple(TYPE_STRING), BATCH_ROWS_MAX);
     *out = (struct record_reader *)task;
     return OK;
@@ -323,6 +336,7 @@ static enum status read_record(struct json_task *task, struct bytes text, struct
     const uint8_t *at = text.data;
     decoder->lexer.end = text.data + text.size_bytes;
     decoder->bad = false;
+    decoder->stopped = false;
     if (*at != '{') {
         if (text.size_bytes >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
             at += 3;

@@ -110,6 +110,28 @@ static enum status parse_zone(const struct format_config *config, const struct z
     return timezone_find(bytes_of_text(id), out, err);
 }
 
+/* True if the pattern prints words: names of months, of days, of halves of days, of eras. */
+static bool pattern_has_words(const char *pattern)
+{
+    bool quoted = false;
+    for (const char *at = pattern; *at != '\0'; at++) {
+        if (*at == '\'')
+            quoted = !quoted;
+        if (quoted)
+            continue;
+        if (strchr("EaGB", *at) != NULL || strncmp(at, "MMM", 3) == 0 || strncmp(at, "LLL", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status invalid_option(const char *name, const char *value, const char *expected,
+                                  struct error *err)
+{
+    return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value", value, "expected",
+                       expected, NULL);
+}
+
 static enum status parse_pattern(struct arena *query, const struct format_config *config,
                                  const char *name, enum datetime_pattern_use use,
                                  const struct datetime_pattern **out, struct error *err)
@@ -118,6 +140,9 @@ static enum status parse_pattern(struct arena *query, const struct format_config
     *out = NULL;
     if (value == NULL)
         return OK;
+    const char *locale = options_get(config->options, "locale");
+    if (locale != NULL && strncasecmp(locale, "en", 2) != 0 && pattern_has_words(value))
+        return invalid_option("locale", locale, "en beside a pattern that has words", err);
     return datetime_pattern_compile(query, bytes_of_text(value), use, out, err);
 }
 
@@ -133,13 +158,6 @@ static enum status parse_charset(const struct format_config *config, const char 
                        "functionName", function, "charsets",
                        "iso-8859-1, us-ascii, utf-16, utf-16be, utf-16le, utf-32, utf-8", "charset",
                        name, NULL);
-}
-
-static enum status invalid_option(const char *name, const char *value, const char *expected,
-                                  struct error *err)
-{
-    return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value", value, "expected",
-                       expected, NULL);
 }
 
 #define SEPARATOR_BYTES_MAX 8

@@ -9,6 +9,7 @@
 #include "format/line_reader.h"
 #include "format/text_print.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define TEXT_READER_MAGIC 0x7e872ead
@@ -44,6 +45,13 @@ struct text_task {
     bool whole_done;
 };
 
+static enum status wrong_size(const struct type *schema, struct error *err)
+{
+    char size[16];
+    (void)snprintf(size, sizeof size, "%u", schema->field_count);
+    return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1290, "schemaSize", size, NULL);
+}
+
 static enum status text_reader_new(struct arena *query, const struct format_config *config,
                                    struct format_reader **out, struct error *err)
 {
@@ -51,9 +59,7 @@ static enum status text_reader_new(struct arena *query, const struct format_conf
     reader->magic = TEXT_READER_MAGIC;
     const struct type *schema = config->schema;
     if (schema->field_count != 1)
-        return error_set(err, STATUS_INVALID_OPTION_VALUE,
-                         "Text data source supports only a single column, and you have %u columns.",
-                         schema->field_count);
+        return wrong_size(schema, err);
     if (schema->fields[0].type->id != TYPE_STRING)
         return unsupported_type("Text", &schema->fields[0], err);
     TRY(record_options_parse(query, config, "Text", &reader->options, err));
@@ -179,9 +185,7 @@ static enum status text_writer_new(struct arena *query, const struct format_conf
             return unsupported_type("Text", &schema->fields[i], err);
     }
     if (schema->field_count != 1)
-        return error_set(err, STATUS_INVALID_OPTION_VALUE,
-                         "Text data source supports only a single column, and you have %u columns.",
-                         schema->field_count);
+        return wrong_size(schema, err);
     TRY(write_options_parse(query, config, "Text", ".txt", &writer->options, err));
     writer->options.charset = CHARSET_UTF8;
     *out = (struct format_writer *)writer;
