@@ -12,19 +12,19 @@
 static const char *operator_name(enum ast_operator op)
 {
     static const char *const names[] = {
-        [AST_OP_NEGATE] = "negative", [AST_OP_PLUS] = "positive",
-        [AST_OP_BIT_NOT] = "~",       [AST_OP_NOT] = "not",
-        [AST_OP_MULTIPLY] = "*",      [AST_OP_DIVIDE] = "/",
-        [AST_OP_REMAINDER] = "%",     [AST_OP_DIV] = "div",
-        [AST_OP_ADD] = "+",           [AST_OP_SUBTRACT] = "-",
-        [AST_OP_CONCAT] = "concat",   [AST_OP_SHIFT_LEFT] = "<<",
-        [AST_OP_SHIFT_RIGHT] = ">>",  [AST_OP_SHIFT_RIGHT_UNSIGNED] = ">>>",
-        [AST_OP_BIT_AND] = "&",       [AST_OP_BIT_XOR] = "^",
-        [AST_OP_BIT_OR] = "|",        [AST_OP_EQUAL] = "=",
-        [AST_OP_NULL_EQUAL] = "<=>",  [AST_OP_NOT_EQUAL] = "=",
-        [AST_OP_LESS] = "<",          [AST_OP_LESS_EQUAL] = "<=",
-        [AST_OP_GREATER] = ">",       [AST_OP_GREATER_EQUAL] = ">=",
-        [AST_OP_AND] = "and",         [AST_OP_OR] = "or",
+        [AST_OP_NEGATE] = "unary -", [AST_OP_PLUS] = "positive",
+        [AST_OP_BIT_NOT] = "~",      [AST_OP_NOT] = "not",
+        [AST_OP_MULTIPLY] = "*",     [AST_OP_DIVIDE] = "/",
+        [AST_OP_REMAINDER] = "%",    [AST_OP_DIV] = "div",
+        [AST_OP_ADD] = "+",          [AST_OP_SUBTRACT] = "-",
+        [AST_OP_CONCAT] = "concat",  [AST_OP_SHIFT_LEFT] = "<<",
+        [AST_OP_SHIFT_RIGHT] = ">>", [AST_OP_SHIFT_RIGHT_UNSIGNED] = ">>>",
+        [AST_OP_BIT_AND] = "&",      [AST_OP_BIT_XOR] = "^",
+        [AST_OP_BIT_OR] = "|",       [AST_OP_EQUAL] = "=",
+        [AST_OP_NULL_EQUAL] = "<=>", [AST_OP_NOT_EQUAL] = "=",
+        [AST_OP_LESS] = "<",         [AST_OP_LESS_EQUAL] = "<=",
+        [AST_OP_GREATER] = ">",      [AST_OP_GREATER_EQUAL] = ">=",
+        [AST_OP_AND] = "and",        [AST_OP_OR] = "or",
     };
     CHECK((size_t)op < sizeof names / sizeof names[0] && names[op] != NULL);
     return names[op];

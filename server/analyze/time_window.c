@@ -373,13 +373,6 @@ static enum status session_gap(struct resolver *resolver, const struct ast_expr 
     if ((*gap)->type->id != TYPE_STRING && (*gap)->type->id != TYPE_INTERVAL)
         return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1040, "dt",
                            type_name(analyzer->arena, (*gap)->type), NULL);
-    if ((*gap)->kind == EXPR_LITERAL && (*gap)->type->id == TYPE_STRING &&
-        !vector_is_null((*gap)->literal.value, 0)) {
-        struct calendar_interval interval;
-        struct error ignored = ERROR_INIT;
-        struct bytes text = VECTOR_VALUES(struct bytes, (*gap)->literal.value)[0];
-        (void)interval_text_parse(text, &interval, &ignored);
-    }
     (void)ast;
     if ((*gap)->type->id == TYPE_STRING)
         *gap = expr_cast(analyzer->arena, *gap, type_simple(TYPE_INTERVAL), CAST_TRY,

@@ -138,16 +138,44 @@ static void own_slots(struct rewriter *rewriter, struct logical_node *node)
                node->aggregate.aggregate_count * sizeof(struct expr *));
         node->aggregate.aggregates = exprs;
         return;
+    case LOGICAL_SORT: {
+        struct sort_key *keys = arena_new_object(arena, (node->sort.key_count + 1) * sizeof *keys);
+        memcpy(keys, node->sort.keys, node->sort.key_count * sizeof *keys);
+        node->sort.keys = keys;
+        return;
+    }
+    case LOGICAL_WINDOW:
+        exprs = arena_new_object(arena, (node->window.function_count + 1) * sizeof(struct expr *));
+        memcpy(exprs, node->window.functions, node->window.function_count * sizeof(struct expr *));
+        node->window.functions = exprs;
+        return;
+    case LOGICAL_EXPAND: {
+        struct expr ***projections =
+            arena_new_object(arena, (node->expand.projection_count + 1) * sizeof(void *));
+        for (uint32_t i = 0; i < node->expand.projection_count; i++) {
+            projections[i] = arena_new_object(arena, (node->output_count + 1) * sizeof(void *));
+            memcpy(projections[i], node->expand.projections[i],
+                   node->output_count * sizeof(struct expr *));
+        }
+        node->expand.projections = projections;
+        return;
+    }
     default:
         return;
     }
 }
 
-struct logical_node *fold_constants(struct rewriter *rewriter, struct logical_node *node)
+struct logical_node *fold_free_copy(struct rewriter *rewriter, const struct logical_node *node)
 {
     struct logical_node *copy = copy_node(rewriter, node);
-    struct error ignored = ERROR_INIT;
     own_slots(rewriter, copy);
+    return copy;
+}
+
+struct logical_node *fold_constants(struct rewriter *rewriter, struct logical_node *node)
+{
+    struct logical_node *copy = fold_free_copy(rewriter, node);
+    struct error ignored = ERROR_INIT;
     for (uint32_t i = 0; i < copy->child_count; i++)
         copy->children[i] = fold_constants(rewriter, copy->children[i]);
     CHECK(logical_each_expr(copy, fold_slot, rewriter, &ignored) == OK);

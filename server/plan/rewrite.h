@@ -34,6 +34,8 @@ MUST_USE enum status prune_columns(struct rewriter *rewriter, struct logical_nod
 
 /* ---- shared ---- */
 
+/* A copy that may have its expressions replaced: it has slots of its own. */
+struct logical_node *fold_free_copy(struct rewriter *rewriter, const struct logical_node *node);
 struct logical_node *copy_node(struct rewriter *rewriter, const struct logical_node *node);
 /* A copy over another child. */
 struct logical_node *with_child(struct rewriter *rewriter, const struct logical_node *node,
