@@ -1,0 +1,470 @@
+/* What `expect` records compare. */
+#include "base/check.h"
+#include "cell_text.h"
+#include "checkpoint/inspect.h"
+#include "play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include <jansson.h>
+
+struct lines {
+    char **items;
+    size_t count, capacity;
+};
+
+static void lines_add(struct lines *lines, const char *text)
+{
+    if (lines->count == lines->capacity) {
+        lines->capacity = lines->capacity * 2 + 16;
+        lines->items = realloc(lines->items, lines->capacity * sizeof(*lines->items));
+        CHECK(lines->items != NULL);
+    }
+    lines->items[lines->count++] = strdup(text);
+}
+
+static void lines_fini(struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->items[i]);
+    free(lines->items);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void lines_sort(struct lines *lines)
+{
+    if (lines->count > 1)
+        qsort(lines->items, lines->count, sizeof(*lines->items), by_text);
+}
+
+static bool is_none(const struct scn_record *record)
+{
+    return record->body_count == 1 && strcmp(record->body[0], "(none)") == 0;
+}
+
+/* Compares and, if they differ, reports missing and extra lines. */
+static bool compare(struct player *player, const struct scn_record *record, struct lines *want,
+                    struct lines *got, bool ordered, struct buffer *out)
+{
+    if (!ordered) {
+        lines_sort(want);
+        lines_sort(got);
+    }
+    for (size_t i = 0; i < got->count; i++)
+        buffer_printf(out, "%s\n", got->items[i]);
+    if (got->count == 0)
+        buffer_add_text(out, "(none)\n");
+    bool equal = want->count == got->count;
+    for (size_t i = 0; equal && i < want->count; i++)
+        equal = strcmp(want->items[i], got->items[i]) == 0;
+    if (equal || player->rewritten != NULL)
+        return true;
+    play_fail(player, record, "differs");
+    size_t w = 0, g = 0;
+    while (w < want->count || g < got->count) {
+        int order = w == want->count  ? 1
+                    : g == got->count ? -1
+                                      : strcmp(want->items[w], got->items[g]);
+        if (order == 0) {
+            w++, g++;
+            continue;
+        }
+        if (order < 0 || ordered)
+            if (w < want->count)
+                buffer_printf(player->report, "  missing   %s\n", want->items[w++]);
+        if (order > 0 || ordered)
+            if (g < got->count)
+                buffer_printf(player->report, "  extra     %s\n", got->items[g++]);
+    }
+    return false;
+}
+
+static bool broken(struct player *player, const struct scn_record *record, const struct error *err)
+{
+    play_fail(player, record, err->text);
+    return false;
+}
+
+/* ---- rows of a sink ---- */
+
+static void add_batch(struct lines *got, const struct collected_batch *batch, bool with_id)
+{
+    struct buffer line = {0};
+    for (size_t i = 0; i < batch->row_count; i++) {
+        buffer_clear(&line);
+        if (with_id)
+            buffer_printf(&line, "%lld  ", (long long)batch->batch_id);
+        buffer_add_text(&line, batch->rows[i]);
+        lines_add(got, buffer_text(&line));
+    }
+    buffer_fini(&line);
+}
+
+static void rows_of(struct player *player, struct world_sink *sink, const struct scn_record *record,
+                    struct lines *got)
+{
+    bool all = scn_has_word(record, "all"), with_id = scn_has_word(record, "batches");
+    const struct collected *collected = &sink->collected;
+    bool complete = player->world->current != NULL &&
+                    strcasecmp(player->world->current->mode, "complete") == 0 && !with_id;
+    for (size_t i = 0; i < collected->count; i++) {
+        const struct collected_batch *batch = &collected->batches[i];
+        bool last = i + 1 == collected->count;
+        if (complete ? last : all || batch->batch_id > sink->seen)
+            add_batch(got, batch, with_id);
+    }
+    if (collected->count > 0)
+        sink->seen = collected->batches[collected->count - 1].batch_id;
+}
+
+/* The expected rows in canonical form; a batch id in front stays as it is. */
+static bool wanted_rows(struct player *player, const struct scn_record *record,
+                        const struct type *schema, struct lines *want)
+{
+    struct error err = ERROR_INIT;
+    struct buffer text = {0};
+    bool with_id = scn_has_word(record, "batches");
+    bool good = true;
+    for (size_t i = 0; good && i < record->body_count && !is_none(record); i++) {
+        const char *row = record->body[i];
+        buffer_clear(&text);
+        if (with_id) {
+            row += strspn(row, " ");
+            size_t id = strcspn(row, " ");
+            buffer_printf(&text, "%.*s  ", (int)id, row);
+            row += id;
+        }
+        good = cell_add_expected(&text, player->world->arena, schema, row, &err) == OK;
+        lines_add(want, buffer_text(&text));
+    }
+    buffer_fini(&text);
+    return good ? true : broken(player, record, &err);
+}
+
+static bool expect_sink(struct player *player, const struct scn_record *record, struct buffer *out)
+{
+    struct world_sink *sink = world_sink(player->world, record->words[0]);
+    static const struct type no_columns = {.id = TYPE_STRUCT};
+    if (sink == NULL) {
+        play_fail(player, record, "there is no such sink");
+        return false;
+    }
+    struct lines want = {0}, got = {0};
+    const struct type *schema =
+        sink->collected.schema == NULL ? &no_columns : sink->collected.schema;
+    rows_of(player, sink, record, &got);
+    bool holds = wanted_rows(player, record, schema, &want) &&
+                 compare(player, record, &want, &got, scn_has_word(record, "ordered"), out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+/* ---- key value lines ---- */
+
+/* The member at a dotted path, NULL if there is none. */
+static json_t *resolve(json_t *document, const char *path)
+{
+    json_t *at = document;
+    while (at != NULL && *path != '\0') {
+        size_t size = strcspn(path, ".");
+        char key[128];
+        if (size >= sizeof(key))
+            return NULL;
+        memcpy(key, path, size);
+        key[size] = '\0';
+        at = json_is_array(at) ? json_array_get(at, strtoul(key, NULL, 10))
+                               : json_object_get(at, key);
+        path += size + (path[size] == '.' ? 1 : 0);
+        if (at == NULL && strchr(path, '.') != NULL)
+            return NULL;
+    }
+    return at;
+}
+
+static void add_value(struct buffer *out, const json_t *value)
+{
+    int64_t time_us;
+    if (value == NULL) {
+        buffer_add_text(out, "(absent)");
+    } else if (json_is_null(value)) {
+        buffer_add_text(out, "NULL");
+    } else if (json_is_string(value)) {
+        const char *text = json_string_value(value);
+        size_t size = strlen(text);
+        bool time = size >= 20 && text[4] == '-' && text[10] == 'T' && text[size - 1] == 'Z';
+        if (time && cell_read_timestamp(text, &time_us))
+            cell_add_timestamp(out, time_us);
+        else
+            cell_add_text(out, bytes_of_text(text));
+    } else if (json_is_real(value)) {
+        buffer_printf(out, "%.17g", json_real_value(value));
+    } else {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        buffer_add_text(out, text);
+        free(text);
+    }
+}
+
+/* The names inside an object, sorted and joined by commas. */
+static void add_names(struct buffer *out, json_t *object)
+{
+    struct lines names = {0};
+    const char *key;
+    json_t *member;
+    json_object_foreach(object, key, member)
+    {
+        lines_add(&names, key);
+    }
+    lines_sort(&names);
+    for (size_t i = 0; i < names.count; i++)
+        buffer_printf(out, "%s%s", i > 0 ? "," : "", names.items[i]);
+    lines_fini(&names);
+}
+
+/* numRowsDroppedByWatermark without a path: the sum over the operators. */
+static void add_dropped(struct buffer *out, json_t *document)
+{
+    json_t *operators = json_object_get(document, "stateOperators");
+    json_int_t sum = 0;
+    for (size_t i = 0; i < json_array_size(operators); i++)
+        sum += json_integer_value(
+            json_object_get(json_array_get(operators, i), "numRowsDroppedByWatermark"));
+    buffer_printf(out, "%lld", (long long)sum);
+}
+
+static void add_progress_value(struct buffer *out, json_t *document, const char *key)
+{
+    size_t size = strlen(key);
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s", key);
+    if (strcmp(key, "watermark") == 0)
+        (void)snprintf(path, sizeof(path), "eventTime.watermark");
+    if (document == NULL) {
+        buffer_add_text(out, "NULL");
+    } else if (strcmp(key, "numRowsDroppedByWatermark") == 0) {
+        add_dropped(out, document);
+    } else if (strcmp(key, "*") == 0) {
+        add_names(out, document);
+    } else if (size > 2 && size < sizeof(path) && strcmp(key + size - 2, ".*") == 0) {
+        path[size - 2] = '\0';
+        json_t *value = resolve(document, path);
+        if (json_is_object(value))
+            add_names(out, value);
+        else
+            add_value(out, value);
+    } else {
+        add_value(out, resolve(document, path));
+    }
+}
+
+/* One number of a key's value in the canonical form of add_value. */
+static void add_wanted_value(struct buffer *out, const char *text)
+{
+    json_t *value = NULL;
+    if (*text == '"' || *text == '{' || *text == '[')
+        value = json_loads(text, JSON_DECODE_ANY, NULL);
+    bool number = value == NULL && strpbrk(text, ".eE") != NULL &&
+                  strspn(text, "0123456789.-+eE") == strlen(text) && *text != '+' && *text != '-';
+    if (number)
+        buffer_printf(out, "%.17g", strtod(text, NULL));
+    else if (value != NULL)
+        add_value(out, value);
+    else
+        buffer_add_text(out, text);
+    json_decref(value);
+}
+
+static json_t *document_at(const struct world *world, long index)
+{
+    long count = (long)world->progress_count;
+    long at = index < 0 ? count + index : index;
+    if (at < 0 || at >= count)
+        return NULL;
+    return json_loads(world->progress[at], 0, NULL);
+}
+
+/* Splits "key   value" of a body line. */
+static void split_line(const char *line, char *key, size_t key_size, const char **value)
+{
+    line += strspn(line, " ");
+    size_t size = strcspn(line, " ");
+    (void)snprintf(key, key_size, "%.*s", (int)size, line);
+    *value = line + size + strspn(line + size, " ");
+}
+
+static void add_progress_line(struct world *world, const char *key, struct lines *got)
+{
+    struct buffer line = {0};
+    long index = -1;
+    const char *path = key;
+    if (*key == '[') {
+        char *end;
+        index = strtol(key + 1, &end, 10);
+        path = *end == ']' && end[1] == '.' ? end + 2 : key;
+    }
+    json_t *document = document_at(world, index);
+    buffer_printf(&line, "%s  ", key);
+    add_progress_value(&line, document, path);
+    lines_add(got, buffer_text(&line));
+    json_decref(document);
+    buffer_fini(&line);
+}
+
+static void add_wanted_line(const char *key, const char *value, struct lines *want)
+{
+    struct buffer line = {0};
+    buffer_printf(&line, "%s  ", key);
+    add_wanted_value(&line, value);
+    size_t size = line.size_bytes;
+    while (size > 0 && line.data[size - 1] == ' ')
+        size--;
+    line.size_bytes = size;
+    lines_add(want, buffer_text(&line));
+    buffer_fini(&line);
+}
+
+static bool expect_progress(struct player *player, const struct scn_record *record,
+                            struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    for (size_t i = 0; i < record->body_count; i++) {
+        char key[256];
+        const char *value;
+        split_line(record->body[i], key, sizeof(key), &value);
+        add_wanted_line(key, value, &want);
+        add_progress_line(player->world, key, &got);
+    }
+    bool holds = compare(player, record, &want, &got, true, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+static bool expect_schema(struct player *player, const struct scn_record *record,
+                          struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    const char *text = player->world->schema_text == NULL ? "" : player->world->schema_text;
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+        char *line = strndup(text, size);
+        lines_add(&got, line);
+        free(line);
+        text += size + 1;
+    }
+    for (size_t i = 0; i < record->body_count; i++) {
+        char key[256];
+        const char *value;
+        split_line(record->body[i], key, sizeof(key), &value);
+        struct buffer line = {0};
+        buffer_printf(&line, "%s  %s", key, value);
+        lines_add(&want, buffer_text(&line));
+        buffer_fini(&line);
+    }
+    bool holds = compare(player, record, &want, &got, true, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+/* ---- files ---- */
+
+struct walk {
+    struct lines *lines;
+    const char *dir;
+};
+
+static void on_file(void *arg, const char *path, const struct vfs_stat *stat)
+{
+    struct walk *walk = arg;
+    if (stat->kind != VFS_FILE)
+        return;
+    struct buffer name = {0};
+    const char *rest = path + strlen(walk->dir);
+    cell_add_text(&name, bytes_of_text(rest + strspn(rest, "/")));
+    lines_add(walk->lines, buffer_text(&name));
+    buffer_fini(&name);
+}
+
+static bool expect_files(struct player *player, const struct scn_record *record, const char *dir,
+                         struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    struct walk walk = {&got, dir};
+    vfs_mem_walk(player->world->mem, dir, on_file, &walk);
+    for (size_t i = 0; i < record->body_count && !is_none(record); i++)
+        lines_add(&want, record->body[i] + strspn(record->body[i], " "));
+    bool holds = compare(player, record, &want, &got, false, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+/* ---- the checkpoint ---- */
+
+/* The checkpoint of the current query as a document, read from the disk. */
+static json_t *checkpoint_document(struct world *world, struct error *err)
+{
+    struct buffer text = {0};
+    const char *dir = arena_sprintf(world->arena, "/checkpoints/%s",
+                                    world->current == NULL ? "" : world->current->name);
+    json_t *document = NULL;
+    if (checkpoint_show(world->mem, dir, CHECKPOINT_JSON, &text, err) == OK)
+        document = json_loads(buffer_text(&text), 0, NULL);
+    buffer_fini(&text);
+    return document;
+}
+
+static bool expect_checkpoint(struct player *player, const struct scn_record *record,
+                              struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    struct error err = ERROR_INIT;
+    json_t *document = checkpoint_document(player->world, &err);
+    if (document == NULL)
+        return broken(player, record, &err);
+    for (size_t i = 0; i < record->body_count; i++) {
+        char key[256];
+        const char *value;
+        split_line(record->body[i], key, sizeof(key), &value);
+        add_wanted_line(key, value, &want);
+        struct buffer line = {0};
+        buffer_printf(&line, "%s  ", key);
+        add_value(&line, json_object_get(document, key));
+        lines_add(&got, buffer_text(&line));
+        buffer_fini(&line);
+    }
+    json_decref(document);
+    bool holds = compare(player, record, &want, &got, true, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+bool expectation_holds(struct player *player, const struct scn_record *record, struct buffer *out)
+{
+    const char *what = record->words[0];
+    if (strcmp(what, "progress") == 0)
+        return expect_progress(player, record, out);
+    if (strcmp(what, "schema") == 0)
+        return expect_schema(player, record, out);
+    if (strcmp(what, "archive") == 0)
+        return expect_files(player, record, "/archive", out);
+    if (strcmp(what, "checkpoint") == 0)
+        return expect_checkpoint(player, record, out);
+    if (strcmp(what, "files") == 0 && record->word_count == 2) {
+        const struct world_relation *relation = world_relation(player->world, record->words[1]);
+        if (relation != NULL && relation->dir != NULL)
+            return expect_files(player, record, relation->dir, out);
+        play_fail(player, record, "there is no such file source");
+        return false;
+    }
+    return expect_sink(player, record, out);
+}

@@ -1,0 +1,119 @@
+/*
+ * The world of a scenario: a disk in memory, a clock that stands still, sources and tables as
+ * directories of files, sinks that keep their rows, and queries of the real worker code that run
+ * in this process.  A crash freezes the disk and the sinks at that instant; what the dying code
+ * still does is forgotten.
+ *
+ * Paths are those the expectations show: /in/<source>, /tables/<table>, /archive, /out/<sink>,
+ * /checkpoints/<query>.
+ */
+#ifndef TESTS_SUPPORT_WORLD_H
+#define TESTS_SUPPORT_WORLD_H
+
+#include "base/vfs_fault.h"
+#include "base/vfs_mem.h"
+#include "scn_file.h"
+#include "sink_collect.h"
+#include "source/source_memory.h"
+#include "worker/worker.h"
+
+#define WORLD_DEFINITIONS_MAX 64
+
+struct world_relation {
+    const char *name;
+    bool table;
+    const char *kind;          /* "file", "memory", or a format with a life of its own: "rate" */
+    const char *format;        /* of files */
+    const char *columns;       /* DDL; "" if none */
+    const struct type *schema; /* of columns; NULL if none */
+    const char *watermark_column, *watermark_delay;
+    const struct scn_record *record; /* for its options */
+    const char *dir, *path;          /* path: dir and glob */
+    int feeds;
+    struct memory_log *log;
+};
+
+struct world_sink {
+    const char *name;
+    const struct scn_record *record; /* NULL: made by a query's into= */
+    struct collected collected;
+    int64_t seen;      /* the newest batch that was expected */
+    size_t files_seen; /* of a file sink: rows that were expected */
+};
+
+struct world_query {
+    const char *name;
+    const char *sql, *mode;
+    const struct scn_record *record;
+    struct world_sink *sink;
+};
+
+enum world_run {
+    RUN_STEP,
+    RUN_IDLE,
+    RUN_AVAILABLE_NOW,
+    RUN_ONCE,
+};
+
+struct world {
+    struct arena *arena;
+    struct vfs *mem, *vfs; /* vfs: mem with faults around it */
+    struct clock *clock;
+    struct world_relation relations[WORLD_DEFINITIONS_MAX];
+    size_t relation_count;
+    const struct scn_record *views[WORLD_DEFINITIONS_MAX];
+    size_t view_count;
+    const struct scn_record *confs[WORLD_DEFINITIONS_MAX];
+    size_t conf_count;
+    struct world_sink *sinks[WORLD_DEFINITIONS_MAX];
+    size_t sink_count;
+    struct world_query *queries[WORLD_DEFINITIONS_MAX];
+    size_t query_count;
+    struct collect_target targets[WORLD_DEFINITIONS_MAX];
+
+    struct world_query *current; /* NULL: none, or the last one was refused */
+    struct query *handle;        /* of the running query */
+    struct query_observer observer;
+    const char **progress; /* documents of the latest run's batches */
+    size_t progress_count, progress_capacity;
+    struct arena *progress_arena;
+    const char *schema_text; /* of the newest run: "name type" lines */
+    bool crashed;            /* a failpoint has killed the run */
+    uint64_t torn_bytes;
+    int64_t mtime_us;      /* of the newest file */
+    struct buffer actions; /* what has been done, for the report of a failure */
+};
+
+struct world *world_new(void);
+void world_free(struct world *world);
+
+/* source, table, view, conf, sink. */
+MUST_USE enum status world_define(struct world *world, const struct scn_record *record,
+                                  struct error *err);
+/* Makes it the current one; a running query of the same name is stopped. */
+MUST_USE enum status world_define_query(struct world *world, const struct scn_record *record,
+                                        struct error *err);
+
+/* feed, touch, remove, mkdir, advance. */
+MUST_USE enum status world_feed(struct world *world, const struct scn_record *record,
+                                struct error *err);
+MUST_USE enum status world_handle_files(struct world *world, const struct scn_record *record,
+                                        struct error *err);
+MUST_USE enum status world_advance(struct world *world, const struct scn_record *record,
+                                   struct error *err);
+
+/* Starts the current query if it does not run, and runs.  After an error it does not run. */
+MUST_USE enum status world_run(struct world *world, enum world_run kind, struct error *err);
+/* Opens the current query, with recovery. */
+MUST_USE enum status world_start(struct world *world, enum world_run kind, struct error *err);
+void world_stop(struct world *world);
+/* SIGKILL: the disk goes back to what is durable. */
+void world_kill(struct world *world);
+
+struct world_relation *world_relation(struct world *world, const char *name);
+struct world_sink *world_sink(struct world *world, const char *name); /* NULL: unknown */
+
+/* The spec of the current query as JSON, in the world's arena. */
+const char *world_spec(struct world *world, enum world_run kind);
+
+#endif

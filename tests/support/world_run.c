@@ -1,0 +1,191 @@
+/* Running the queries of a world in this process, and killing them. */
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "checkpoint/checkpoint.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#define STEPS_MAX 10000 /* of one `run idle`: a query that never rests has failed */
+
+static void note(struct world *world, const char *what, const char *text)
+{
+    buffer_printf(&world->actions, "       %-13s %s\n", what, text);
+}
+
+/* ---- progress ---- */
+
+static void on_progress(struct query_observer *self, int64_t batch_id, bool idle, struct bytes json)
+{
+    struct world *world =
+        (struct world *)(void *)((uint8_t *)self - offsetof(struct world, observer));
+    (void)batch_id;
+    if (idle)
+        return;
+    if (world->progress_count == world->progress_capacity) {
+        world->progress_capacity = world->progress_capacity * 2 + 16;
+        world->progress =
+            realloc(world->progress, world->progress_capacity * sizeof(*world->progress));
+        CHECK(world->progress != NULL);
+    }
+    world->progress[world->progress_count++] =
+        arena_strndup(world->progress_arena, json.data, json.size_bytes);
+}
+
+/* ---- crashes ---- */
+
+static void on_crash(void *arg, uint64_t torn_bytes)
+{
+    struct world *world = arg;
+    world->crashed = true;
+    world->torn_bytes = torn_bytes;
+    vfs_mem_freeze(world->mem);
+    for (size_t i = 0; i < world->sink_count; i++)
+        world->sinks[i]->collected.frozen = true;
+}
+
+/* The dead process is gone: the disk shows what is durable. */
+static void after_death(struct world *world)
+{
+    vfs_mem_crash(world->mem, world->torn_bytes);
+    world->crashed = false;
+    world->torn_bytes = 0;
+    for (size_t i = 0; i < world->sink_count; i++)
+        world->sinks[i]->collected.frozen = false;
+}
+
+void world_stop(struct world *world)
+{
+    if (world->handle == NULL)
+        return;
+    query_close(world->handle, true);
+    world->handle = NULL;
+    if (world->crashed)
+        after_death(world);
+}
+
+void world_kill(struct world *world)
+{
+    on_crash(world, 0);
+    if (world->handle != NULL)
+        query_close(world->handle, false);
+    world->handle = NULL;
+    after_death(world);
+    note(world, "kill", "");
+}
+
+/* ---- running ---- */
+
+static const char *schema_lines(struct world *world, const struct type *schema)
+{
+    struct buffer text = {0};
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        buffer_printf(&text, "%s  ", schema->fields[i].name);
+        type_print_simple(&text, schema->fields[i].type);
+        buffer_add_byte(&text, '\n');
+    }
+    const char *out = arena_strndup(world->arena, text.data, text.size_bytes);
+    buffer_fini(&text);
+    return out;
+}
+
+enum status world_start(struct world *world, enum world_run kind, struct error *err)
+{
+    CHECK(world->current != NULL && world->handle == NULL);
+    for (size_t i = 0; i < world->query_count; i++)
+        world->targets[i] =
+            (struct collect_target){world->queries[i]->name, &world->queries[i]->sink->collected};
+    sink_collect_targets(world->targets, world->query_count);
+    failpoint_set_crash_handler(on_crash, world);
+    world->observer.progress = on_progress;
+    world->progress_count = 0;
+    struct query_config config = {
+        .vfs = world->vfs,
+        .clock = world->clock,
+        .spec_json = bytes_of_text(world_spec(world, kind)),
+        .parallelism = 2,
+        .observer = &world->observer,
+        .find_sink = sink_collect_find,
+    };
+    enum status status = query_open(&config, &world->handle, err);
+    if (status != OK) {
+        world->handle = NULL;
+        note(world, "start", err->text);
+        if (world->crashed)
+            after_death(world);
+        return status;
+    }
+    world->schema_text = schema_lines(world, world->handle->schema);
+    return OK;
+}
+
+static void note_batches(struct world *world, size_t from)
+{
+    for (size_t i = from; i < world->progress_count; i++) {
+        json_t *document = json_loads(world->progress[i], 0, NULL);
+        char line[200];
+        json_t *times = json_object_get(document, "eventTime");
+        (void)snprintf(line, sizeof(line), "batch %lld: %lld rows in, watermark %s",
+                       (long long)json_integer_value(json_object_get(document, "batchId")),
+                       (long long)json_integer_value(json_object_get(document, "numInputRows")),
+                       json_is_string(json_object_get(times, "watermark"))
+                           ? json_string_value(json_object_get(times, "watermark"))
+                           : "none");
+        note(world, "run", line);
+        json_decref(document);
+    }
+    if (from == world->progress_count)
+        note(world, "run", "nothing to do");
+}
+
+/* What an idle worker does after a while: the last COMMIT becomes durable. */
+static enum status rest(struct query *query, struct error *err)
+{
+    enum step_outcome outcome;
+    TRY(checkpoint_sync(query->checkpoint, err));
+    return worker_step(query, &outcome, err);
+}
+
+static enum status steps(struct world *world, enum world_run kind, struct error *err)
+{
+    enum step_outcome outcome = STEP_RAN;
+    for (int i = 0; i < STEPS_MAX && outcome == STEP_RAN; i++) {
+        TRY(worker_step(world->handle, &outcome, err));
+        if (kind == RUN_STEP)
+            return OK;
+    }
+    if (outcome == STEP_RAN)
+        return error_set(err, SCENARIO_INVALID, "the query does not come to rest");
+    return rest(world->handle, err);
+}
+
+enum status world_run(struct world *world, enum world_run kind, struct error *err)
+{
+    if (world->current == NULL)
+        return error_set(err, SCENARIO_INVALID, "there is no query to run");
+    bool own_run = kind == RUN_AVAILABLE_NOW || kind == RUN_ONCE;
+    if (own_run)
+        world_stop(world);
+    size_t seen = world->progress_count;
+    if (world->handle == NULL) {
+        TRY(world_start(world, kind, err));
+        seen = 0;
+    }
+    enum status status = steps(world, kind, err);
+    if (world->crashed && status == OK)
+        status = error_set(err, STATUS_FAILPOINT_REACHED, "the worker has died");
+    note_batches(world, seen);
+    if (status != OK) {
+        note(world, "run", world->crashed ? "the worker died" : err->text);
+        query_close(world->handle, false);
+        world->handle = NULL;
+        if (world->crashed)
+            after_death(world);
+    } else if (own_run) {
+        world_stop(world);
+    }
+    return status;
+}
