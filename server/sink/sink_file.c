@@ -551,8 +551,10 @@ static enum status move_marker(struct file_sink *sink, struct arena *request, in
     const char *marker = marker_path(sink, request, batch_id);
     if (sink->bounded)
         return vfs_sync_dir(vfs, sink->config.dir, err);
-    if (sink->last_batch == NO_BATCH)
+    if (sink->last_batch == NO_BATCH) { /* the files first: put vouches for its own name only */
+        TRY(vfs_sync_dir(vfs, sink->config.dir, err));
         return vfs_put(vfs, marker, bytes_of(NULL, 0), false, err);
+    }
     TRY(vfs_rename(vfs, marker_path(sink, request, sink->last_batch), marker, err));
     return vfs_sync_dir(vfs, sink->config.dir, err);
 }

@@ -1,0 +1,416 @@
+#include "base/buffer.h"
+#include "base/failpoint.h"
+#include "base/path.h"
+#include "base/vfs_fault.h"
+#include "base/vfs_mem.h"
+#include "sink/part_writer.h"
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define QUERY_ID "11111111-2222-4333-8444-555555555555"
+#define OTHER_ID "99999999-2222-4333-8444-555555555555"
+
+/* One sink over a disk in memory that can fail and die. */
+struct fixture {
+    struct vfs *mem;
+    struct vfs *vfs; /* fails when armed */
+    struct arena *query;
+    struct option items[4];
+    struct options options;
+    const struct type *schema;
+    const char *partition_by[2];
+    size_t partition_count;
+    struct sink *sink;
+    struct error err;
+};
+
+static struct fixture f;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&f, 0, sizeof f);
+    f.err = (struct error)ERROR_INIT;
+    f.mem = vfs_mem_new(NULL);
+    f.vfs = vfs_fault_new(f.mem);
+    f.query = arena_new("query", 0);
+    f.items[0] = (struct option){"path", "/out"};
+    f.options = (struct options){.items = f.items, .count = 1};
+    const struct type_field fields[] = {
+        {.name = "n", .type = type_simple(TYPE_LONG), .nullable = true},
+        {.name = "k", .type = type_simple(TYPE_STRING), .nullable = true},
+    };
+    f.schema = type_struct(f.query, fields, 2);
+    failpoint_reset();
+    return 0;
+}
+
+static void close_sink(void)
+{
+    if (f.sink != NULL)
+        f.sink->ops->close(f.sink);
+    f.sink = NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_sink();
+    arena_free(f.query);
+    vfs_fault_free(f.vfs);
+    vfs_mem_free(f.mem);
+    failpoint_reset();
+    failpoint_set_crash_handler(NULL, NULL);
+    return 0;
+}
+
+static enum status open_as(const char *query_id)
+{
+    struct sink_config config = {
+        .name = "q",
+        .query_id = query_id,
+        .format = "json",
+        .options = &f.options,
+        .schema = f.schema,
+        .partition_by = f.partition_by,
+        .partition_by_count = f.partition_count,
+        .mode = MODE_APPEND,
+        .time_zone = "UTC",
+        .vfs = f.vfs,
+        .state_dir = "/cp/sink",
+    };
+    return sink_find("json")->open(f.query, &config, &f.sink, &f.err);
+}
+
+/* Rows of batch b, task t: n = 100 * b + 10 * t + i. */
+static enum status write_task(int64_t batch_id, uint32_t task, uint32_t rows)
+{
+    struct batch *batch = NULL;
+    TRY(batch_new(f.query, f.schema, rows, &batch, &f.err));
+    for (uint32_t i = 0; i < rows; i++) {
+        VECTOR_VALUES(int64_t, batch->columns[0])[i] = 100 * batch_id + 10 * task + i;
+        VECTOR_VALUES(struct bytes, batch->columns[1])[i] = bytes_of_text(i % 2 ? "odd" : "a/b");
+    }
+    TRY(batch_receive(f.sink->ops->writer(f.sink, task), batch, &f.err));
+    return f.sink->ops->task_finish(f.sink, task, &f.err);
+}
+
+/* A batch as the batch loop runs it; *due tells whether there is something to commit. */
+static enum status stage_batch(int64_t batch_id, uint32_t tasks, uint32_t rows, bool *due)
+{
+    uint64_t total = 0;
+    TRY(f.sink->ops->begin(f.sink, batch_id, tasks, &f.err));
+    for (uint32_t t = 0; t < tasks; t++) {
+        if (rows > 0)
+            TRY(write_task(batch_id, t, rows));
+        else
+            TRY(f.sink->ops->task_finish(f.sink, t, &f.err));
+    }
+    TRY(f.sink->ops->stage(f.sink, due, &total, &f.err));
+    assert_int_equal(total, (uint64_t)tasks * rows);
+    return OK;
+}
+
+static enum status run_batch(int64_t batch_id, uint32_t tasks, uint32_t rows)
+{
+    bool due = false;
+    TRY(stage_batch(batch_id, tasks, rows, &due));
+    return due ? f.sink->ops->commit(f.sink, batch_id, &f.err) : OK;
+}
+
+struct listing {
+    struct buffer text;
+    uint64_t lines;
+    uint64_t hidden;
+};
+
+static void list_file(void *arg, const char *path, const struct vfs_stat *stat)
+{
+    struct listing *listing = arg;
+    const char *name = path_basename(path);
+    if (stat->kind == VFS_DIR)
+        return;
+    if (name[0] == '.') {
+        listing->hidden++;
+        return;
+    }
+    struct bytes content;
+    assert_int_equal(vfs_get(f.mem, path, 1 << 20, f.query, &content, &f.err), OK);
+    for (size_t i = 0; i < content.size_bytes; i++)
+        listing->lines += content.data[i] == '\n';
+    buffer_printf(&listing->text, "%s\n", path + strlen("/out/"));
+}
+
+/* Lines in all visible files: every row is one. */
+static uint64_t visible_rows(void)
+{
+    struct listing listing = {0};
+    vfs_mem_walk(f.mem, "/out", list_file, &listing);
+    buffer_fini(&listing.text);
+    return listing.lines;
+}
+
+static void assert_files(const char *want)
+{
+    struct listing listing = {0};
+    vfs_mem_walk(f.mem, "/out", list_file, &listing);
+    assert_string_equal(buffer_text(&listing.text), want);
+    buffer_fini(&listing.text);
+}
+
+static int64_t last_batch(void)
+{
+    int64_t batch_id = 0;
+    assert_int_equal(f.sink->ops->last_batch(f.sink, &batch_id, &f.err), OK);
+    return batch_id;
+}
+
+static void files_appear_at_commit(void **state)
+{
+    (void)state;
+    bool due = false;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_string_equal(f.sink->ops->description(f.sink), "FileSink[file:/out]");
+    assert_int_equal(last_batch(), NO_BATCH);
+    assert_int_equal(stage_batch(0, 2, 3, &due), OK);
+    assert_true(due);
+    assert_files("");
+    assert_int_equal(f.sink->ops->commit(f.sink, 0, &f.err), OK);
+    assert_files("part-00000-" QUERY_ID "-0000000000-c000.json\n"
+                 "part-00001-" QUERY_ID "-0000000000-c000.json\n");
+    assert_int_equal(visible_rows(), 6);
+    assert_int_equal(last_batch(), 0);
+    assert_int_equal(f.sink->ops->commit(f.sink, 0, &f.err), OK);
+    assert_int_equal(stage_batch(1, 2, 0, &due), OK);
+    assert_false(due);
+    assert_int_equal(visible_rows(), 6);
+    assert_int_equal(run_batch(2, 1, 1), OK);
+    vfs_mem_crash(f.mem, 0);
+    close_sink();
+    assert_int_equal(visible_rows(), 7);
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(last_batch(), 2);
+}
+
+static void a_batch_costs_few_syncs(void **state)
+{
+    (void)state;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(run_batch(0, 1, 3), OK);
+    uint64_t before = vfs_mem_syncs(f.mem);
+    assert_int_equal(run_batch(1, 1, 3), OK);
+    assert_int_equal(vfs_mem_syncs(f.mem) - before, 2); /* the file, the directory */
+    before = vfs_mem_syncs(f.mem);
+    assert_int_equal(run_batch(2, 1, 0), OK);
+    assert_int_equal(vfs_mem_syncs(f.mem) - before, 0);
+}
+
+static void partition_columns_become_directories(void **state)
+{
+    (void)state;
+    f.partition_by[0] = "K";
+    f.partition_count = 1;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(run_batch(0, 1, 3), OK);
+    assert_files("k=a%2Fb/part-00000-" QUERY_ID "-0000000000.c000.json\n"
+                 "k=odd/part-00000-" QUERY_ID "-0000000000.c000.json\n");
+    struct bytes content;
+    assert_int_equal(vfs_get(f.mem, "/out/k=a%2Fb/part-00000-" QUERY_ID "-0000000000.c000.json",
+                             1000, f.query, &content, &f.err),
+                     OK);
+    assert_true(bytes_equal(content, bytes_of_text("{\"n\":0}\n{\"n\":2}\n")));
+}
+
+static void names_are_escaped_as_spark_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        const char *want;
+    } cases[] = {
+        {"a b", "p=a b"},           {"a%b", "p=a%25b"},       {"}<|", "p=}<|"},
+        {"{[^", "p=%7B%5B%5E"},     {"a:b=c", "p=a%3Ab%3Dc"}, {"", "p=__HIVE_DEFAULT_PARTITION__"},
+        {"\xc3\xa9", "p=\xc3\xa9"},
+    };
+    struct buffer out = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buffer_clear(&out);
+        part_escape(&out, "p", bytes_of_text(cases[i].value), false);
+        assert_string_equal(buffer_text(&out), cases[i].want);
+    }
+    buffer_clear(&out);
+    part_escape(&out, "p/q", bytes_of(NULL, 0), true);
+    assert_string_equal(buffer_text(&out), "p%2Fq=__HIVE_DEFAULT_PARTITION__");
+    buffer_fini(&out);
+}
+
+static void a_file_has_at_most_its_records(void **state)
+{
+    (void)state;
+    f.items[f.options.count++] = (struct option){"maxRecordsPerFile", "2"};
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(run_batch(0, 1, 5), OK);
+    assert_files("part-00000-" QUERY_ID "-0000000000-c000.json\n"
+                 "part-00000-" QUERY_ID "-0000000000-c001.json\n"
+                 "part-00000-" QUERY_ID "-0000000000-c002.json\n");
+    assert_int_equal(visible_rows(), 5);
+}
+
+static void freeze_disk(void *arg, uint64_t torn_bytes)
+{
+    (void)torn_bytes;
+    vfs_mem_freeze(arg);
+}
+
+/* Dies at each failpoint in turn; the batch is run again, with another number of tasks, unless the
+ * sink says that it has it. */
+static void sweep_crashes(void)
+{
+    failpoint_set_crash_handler(freeze_disk, f.mem);
+    uint64_t crashes = 0;
+    for (uint64_t hit = 1;; hit++) {
+        failpoint_reset();
+        assert_int_equal(vfs_remove_tree(f.mem, "/out", &f.err), OK);
+        assert_int_equal(vfs_sync_dir(f.mem, "/", &f.err), OK);
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(run_batch(0, 2, 3), OK);
+        failpoint_reset();
+        failpoint_arm_any(NULL, &(struct failpoint_arming){.action = FAILPOINT_CRASH, .hit = hit});
+        enum status status = run_batch(1, 3, 4);
+        bool fired = failpoint_fired();
+        assert_int_equal(status, fired ? STATUS_FAILPOINT_REACHED : OK);
+        close_sink();
+        vfs_mem_crash(f.mem, (size_t)hit);
+        assert_int_equal(open_as(QUERY_ID), OK);
+        if (last_batch() < 1)
+            assert_int_equal(run_batch(1, 2, 6), OK);
+        assert_int_equal(last_batch(), 1);
+        assert_int_equal(visible_rows(), 6 + 12);
+        close_sink();
+        if (!fired)
+            break;
+        crashes++;
+    }
+    if (failpoint_available())
+        assert_true(crashes >= 6);
+}
+
+static void no_crash_loses_or_repeats_a_row(void **state)
+{
+    (void)state;
+    sweep_crashes();
+}
+
+static void no_crash_loses_or_repeats_a_row_of_a_partition(void **state)
+{
+    (void)state;
+    f.partition_by[0] = "k";
+    f.partition_count = 1;
+    sweep_crashes();
+}
+
+static void no_disk_fault_loses_or_repeats_a_row(void **state)
+{
+    (void)state;
+    uint64_t faults = 0;
+    for (uint64_t nth = 1;; nth++) {
+        assert_int_equal(vfs_remove_tree(f.mem, "/out", &f.err), OK);
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(run_batch(0, 2, 3), OK);
+        vfs_fault_arm(f.vfs, VFS_CALL_ANY, nth, ENOSPC);
+        enum status status = run_batch(1, 3, 4);
+        bool fired = vfs_fault_fired(f.vfs);
+        vfs_fault_disarm(f.vfs);
+        assert_int_equal(status, fired ? STATUS_DISK_FULL : OK);
+        f.sink->ops->abort(f.sink);
+        close_sink();
+        assert_int_equal(open_as(QUERY_ID), OK);
+        if (last_batch() < 1)
+            assert_int_equal(run_batch(1, 2, 6), OK);
+        assert_int_equal(visible_rows(), 6 + 12);
+        close_sink();
+        if (!fired)
+            break;
+        faults++;
+    }
+    assert_true(faults >= 10);
+}
+
+static void another_query_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(run_batch(0, 1, 1), OK);
+    close_sink();
+    assert_int_equal(open_as(OTHER_ID), STATUS_SINK_PATH_IN_USE);
+    assert_string_equal(error_param(&f.err, "queryId"), QUERY_ID);
+}
+
+static void spark_finds_its_log(void **state)
+{
+    (void)state;
+    f.items[f.options.count++] = (struct option){"sparkMetadata", "true"};
+    assert_int_equal(open_as(QUERY_ID), OK);
+    for (int64_t batch_id = 0; batch_id < 12; batch_id++)
+        assert_int_equal(run_batch(batch_id, 1, batch_id == 3 ? 0 : 1), OK);
+    struct bytes content;
+    assert_int_equal(vfs_get(f.mem, "/out/_spark_metadata/3", 1000, f.query, &content, &f.err), OK);
+    assert_true(bytes_equal(content, bytes_of_text("v1")));
+    assert_int_equal(
+        vfs_get(f.mem, "/out/_spark_metadata/9.compact", 10000, f.query, &content, &f.err), OK);
+    uint32_t lines = 0;
+    for (size_t i = 0; i < content.size_bytes; i++)
+        lines += content.data[i] == '\n';
+    assert_int_equal(lines, 9);
+    assert_true(vfs_exists(f.mem, "/out/_spark_metadata/11"));
+}
+
+static void mistakes_are_refused(void **state)
+{
+    (void)state;
+    f.partition_by[0] = "zz";
+    f.partition_count = 1;
+    assert_int_equal(open_as(QUERY_ID), STATUS_SINK_COLUMN_NOT_FOUND);
+    f.partition_by[0] = "k";
+    f.partition_by[1] = "K";
+    f.partition_count = 2;
+    assert_int_equal(open_as(QUERY_ID), STATUS_COLUMN_ALREADY_EXISTS);
+    f.partition_by[1] = "n";
+    assert_int_equal(open_as(QUERY_ID), STATUS_ALL_PARTITION_COLUMNS_NOT_ALLOWED);
+    f.partition_count = 0;
+    f.items[1] = (struct option){"compresion", "gzip"};
+    f.options.count = 2;
+    assert_int_equal(open_as(QUERY_ID), STATUS_UNKNOWN_OPTION);
+    f.items[0].value = "";
+    f.options.count = 1;
+    assert_int_equal(open_as(QUERY_ID), STATUS_OPTION_REQUIRED);
+    f.items[0].value = "hdfs://x/y";
+    assert_int_equal(open_as(QUERY_ID), STATUS_NOT_SUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(files_appear_at_commit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_costs_few_syncs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partition_columns_become_directories, set_up, tear_down),
+        cmocka_unit_test(names_are_escaped_as_spark_does),
+        cmocka_unit_test_setup_teardown(a_file_has_at_most_its_records, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_crash_loses_or_repeats_a_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_crash_loses_or_repeats_a_row_of_a_partition, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(no_disk_fault_loses_or_repeats_a_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_query_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(spark_finds_its_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("sink/sink_file", tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+#include "source/file_range.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void files_are_read_back(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct arena *arena = arena_new("request", 0);
+    struct buffer out = {0};
+    struct range_file first = {.path = "/in/a b%\n", .size_bytes = 5, .mtime_us = -7};
+    struct range_file second = {.path = "/elsewhere/c", .size_bytes = 0, .mtime_us = 9};
+    file_range_begin(&out, "/in");
+    file_range_add_batch(&out, 3);
+    file_range_add_file(&out, "/in", &first);
+    file_range_add_batch(&out, 4);
+    file_range_add_file(&out, "/in", &second);
+    assert_string_equal(buffer_text(&out),
+                        "files 1 /in\nbatch 3\n5 -7 a b%25%0A\nbatch 4\n0 9 /elsewhere/c\n");
+    const char *dir = NULL;
+    struct range_file *files = NULL;
+    size_t count = 0;
+    assert_int_equal(file_range_parse(arena, buffer_bytes(&out), &dir, &files, &count, &err), OK);
+    assert_string_equal(dir, "/in");
+    assert_int_equal(count, 2);
+    assert_string_equal(files[0].path, first.path);
+    assert_int_equal(files[0].mtime_us, -7);
+    assert_int_equal(files[0].log_offset, 3);
+    assert_string_equal(files[1].path, second.path);
+    assert_int_equal(files[1].log_offset, 4);
+    static const char *const bad[] = {"files 2 /in\n", "files 1 /in\n5 5 a\n",
+                                      "files 1 /in\nbatch 1\nx 5 a\n",
+                                      "files 1 /in\nbatch 1\n5 5 \n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(file_range_parse(arena, bytes_of_text(bad[i]), &dir, &files, &count, &err),
+                         STATUS_CHECKPOINT__INCONSISTENT);
+    buffer_fini(&out);
+    arena_free(arena);
+}
+
+static void offsets_are_read_back(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct buffer out = {0};
+    int64_t offset = 0;
+    file_offset_print(&out, 12);
+    assert_string_equal(buffer_text(&out), "{\"logOffset\":12}");
+    assert_int_equal(file_offset_parse(buffer_bytes(&out), &offset, &err), OK);
+    assert_int_equal(offset, 12);
+    assert_int_equal(file_offset_parse(bytes_of_text("7"), &offset, &err), OK);
+    assert_int_equal(offset, 7);
+    assert_int_equal(file_offset_parse(bytes_of_text(""), &offset, &err), OK);
+    assert_int_equal(offset, -1);
+    assert_int_equal(file_offset_parse(bytes_of_text("{\"x\":1}"), &offset, &err),
+                     STATUS_CHECKPOINT__INCONSISTENT);
+    buffer_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_are_read_back),
+        cmocka_unit_test(offsets_are_read_back),
+    };
+    return cmocka_run_group_tests_name("source/file_range", tests, NULL, NULL);
+}
