@@ -221,6 +221,8 @@ const char *log_level_name(enum log_level level)
 void log_set_query(struct log *log, const char *query_name, const char *query_id,
                    const char *run_id)
 {
+    if (log == NULL)
+        return;
     struct line line = {0};
     const char *names[] = {"queryName", "queryId", "runId"};
     const char *values[] = {query_name, query_id, run_id};
@@ -239,6 +241,8 @@ void log_set_query(struct log *log, const char *query_name, const char *query_id
 
 void log_set_batch(struct log *log, int64_t batch_id)
 {
+    if (log == NULL)
+        return;
     atomic_store(&log->batch_id, batch_id);
 }
 

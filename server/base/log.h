@@ -113,7 +113,8 @@ void log_set_level(struct log *log, enum log_level level);
 bool log_level_find(const char *name, enum log_level *out); /* "debug", "INFO", ... */
 const char *log_level_name(enum log_level level);
 
-/* The context in every line; NULL leaves the key out.  Texts are copied. */
+/* The context in every line; NULL leaves the key out.  Texts are copied.
+ * log == NULL: nothing. */
 void log_set_query(struct log *log, const char *query_name, const char *query_id,
                    const char *run_id);
 void log_set_batch(struct log *log, int64_t batch_id); /* -1: none */
