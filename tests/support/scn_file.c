@@ -110,8 +110,12 @@ static void read_head(struct arena *arena, const char *line, struct scn_record *
     record->pairs = arena_new_object(arena, room * sizeof(*record->pairs));
     const char *at = line;
     record->kind = next_word(arena, &at);
-    for (const char *word = next_word(arena, &at); word != NULL; word = next_word(arena, &at)) {
-        const char *sign = pair_sign(word);
+    for (;;) {
+        bool quoted = at[strspn(at, " \t")] == '"';
+        const char *word = next_word(arena, &at);
+        if (word == NULL)
+            break;
+        const char *sign = quoted ? NULL : pair_sign(word);
         if (sign == NULL) {
             record->words[record->word_count++] = word;
             continue;

@@ -413,19 +413,10 @@ static json_t *column_list(const char *names)
     return list;
 }
 
-static json_t *view_spec(struct world *world, const struct scn_record *record)
+/* The steps that a view's record adds to what it reads. */
+static void add_steps(json_t *spec, const struct scn_record *record)
 {
     static const char *const steps[] = {"dropDuplicates", "dropDuplicatesWithinWatermark"};
-    json_t *spec = json_object();
-    set_text(spec, "name", record->words[0]);
-    struct buffer sql = {0};
-    for (size_t i = 0; i < record->body_count; i++)
-        buffer_printf(&sql, "%s%s", i > 0 ? "\n" : "", record->body[i]);
-    if (record->body_count > 0)
-        set_text(spec, "sql", buffer_text(&sql));
-    else
-        set_text(spec, "from", pair_or(record, "from", ""));
-    buffer_fini(&sql);
     for (size_t i = 0; i < 2; i++) {
         const char *columns = scn_pair(record, steps[i]);
         if (columns != NULL)
@@ -439,8 +430,33 @@ static json_t *view_spec(struct world *world, const struct scn_record *record)
         set_text(object, "delay", watermark + column + strspn(watermark + column, " "));
         (void)json_object_set_new(spec, "watermark", object);
     }
-    (void)world;
-    return spec;
+}
+
+/* A record with SQL and steps is two views: the SQL, and the steps over it. */
+static void add_view(struct world *world, json_t *views, const struct scn_record *record)
+{
+    const char *name = record->words[0], *from = scn_pair(record, "from");
+    bool steps = scn_pair(record, "dropDuplicates") != NULL ||
+                 scn_pair(record, "dropDuplicatesWithinWatermark") != NULL ||
+                 scn_pair(record, "watermark") != NULL;
+    if (record->body_count > 0) {
+        struct buffer sql = {0};
+        json_t *spec = json_object();
+        for (size_t i = 0; i < record->body_count; i++)
+            buffer_printf(&sql, "%s%s", i > 0 ? "\n" : "", record->body[i]);
+        from = steps ? arena_sprintf(world->arena, "%s_sql", name) : name;
+        set_text(spec, "name", from);
+        set_text(spec, "sql", buffer_text(&sql));
+        (void)json_array_append_new(views, spec);
+        buffer_fini(&sql);
+        if (!steps)
+            return;
+    }
+    json_t *spec = json_object();
+    set_text(spec, "name", name);
+    set_text(spec, "from", from == NULL ? "" : from);
+    add_steps(spec, record);
+    (void)json_array_append_new(views, spec);
 }
 
 static json_t *sink_spec(struct world *world, const struct world_query *query)
@@ -509,7 +525,7 @@ const char *world_spec(struct world *world, enum world_run kind)
                                   relation_spec(world, relation));
     }
     for (size_t i = 0; i < world->view_count; i++)
-        (void)json_array_append_new(views, view_spec(world, world->views[i]));
+        add_view(world, views, world->views[i]);
     (void)json_object_set_new(spec, "sources", sources);
     (void)json_object_set_new(spec, "tables", tables);
     (void)json_object_set_new(spec, "views", views);
