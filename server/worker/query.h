@@ -54,6 +54,7 @@ struct query_config {
 struct trigger_timing {
     int64_t started_wall_us;
     int64_t started_us; /* monotonic */
+    int64_t ended_us;
     int64_t latest_offset_us;
     int64_t wal_commit_us;
     int64_t get_batch_us;

@@ -30,17 +30,17 @@ static enum status run_batch(struct query *query, struct error *err)
     const struct batch_intent *intent = query->intent;
     if (micro_batch_run(query, err) != OK)
         return error_wrap(err, "batch %lld", (long long)intent->batch_id);
+    query->timing.ended_us = clock_monotonic_us(query->config.clock);
     buffer_clear(&query->scratch);
     progress_of_batch(query, intent, &query->scratch);
     TRY(checkpoint_append_progress(query->checkpoint, intent->batch_id,
                                    buffer_bytes(&query->scratch), err));
     log_event(query->config.log, LOG_INFO, "batch_committed",
-              (struct log_field[]){log_u64("numInputRows", query->result.input_rows_all),
-                                   log_u64("numOutputRows", query->result.output_rows),
-                                   log_i64("durationMs", (clock_monotonic_us(query->config.clock) -
-                                                          query->timing.started_us) /
-                                                             1000),
-                                   {0}});
+              (struct log_field[]){
+                  log_u64("numInputRows", query->result.input_rows_all),
+                  log_u64("numOutputRows", query->result.output_rows),
+                  log_i64("durationMs", (query->timing.ended_us - query->timing.started_us) / 1000),
+                  {0}});
     report(query, intent->batch_id, false);
     return OK;
 }
@@ -51,6 +51,7 @@ static void idle_report(struct query *query)
         conf_duration_us(&query->spec->conf, CONF_streaming_noDataProgressEventInterval);
     if (clock_monotonic_us(query->config.clock) - query->last_progress_us < interval_us)
         return;
+    query->timing.ended_us = clock_monotonic_us(query->config.clock);
     buffer_clear(&query->scratch);
     progress_idle(query, &query->scratch);
     report(query, query->next_batch_id, true);
