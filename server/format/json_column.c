@@ -27,8 +27,11 @@ void json_object_init(struct json_object *object, const struct type_field *field
         .literals = calloc(KEY_LITERALS_MAX, sizeof(struct key_literal)),
     };
     CHECK(object->slots != NULL && object->literals != NULL);
-    object->literals[0].next[0] = KEY_LITERAL_NONE;
-    object->literals[0].next[1] = KEY_LITERAL_NONE;
+    for (uint32_t i = 0; i < KEY_LITERALS_MAX; i++) {
+        object->literals[i].mask_low = UINT32_MAX; /* more bytes than there are: no match */
+        object->literals[i].next[0] = KEY_LITERAL_NONE;
+        object->literals[i].next[1] = KEY_LITERAL_NONE;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = name_hash(bytes_of_text(fields[i].name)) & object->slot_mask;
         while (object->slots[slot] != 0)
@@ -57,7 +60,7 @@ uint32_t json_object_find(const struct json_object *object, struct bytes name)
 uint8_t json_object_learn(struct json_object *object, uint8_t before, struct bytes literal,
                           uint32_t field)
 {
-    if (literal.size_bytes > KEY_LITERAL_BYTES || object->literal_count == KEY_LITERALS_MAX)
+    if (literal.size_bytes > KEY_LITERAL_BYTES || object->literal_count == KEY_LITERAL_NONE)
         return KEY_LITERAL_NONE;
     uint8_t index = (uint8_t)object->literal_count++;
     struct key_literal *key = &object->literals[index];

@@ -14,7 +14,7 @@
 
 #define KEY_LITERAL_BYTES 32
 #define KEY_LITERALS_MAX  128
-#define KEY_LITERAL_NONE  UINT8_MAX
+#define KEY_LITERAL_NONE  (KEY_LITERALS_MAX - 1) /* a slot that never matches */
 #define FIELD_NONE        UINT32_MAX
 
 /*

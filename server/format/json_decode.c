@@ -295,6 +295,113 @@ static enum json_outcome from_boolean(struct json_decoder *decoder, struct json_
     return bad(decoder, column, text, value ? "VALUE_TRUE" : "VALUE_FALSE");
 }
 
+/* The fast paths. */
+
+static inline bool decode_time(const struct json_decoder *decoder, struct json_column *column,
+                               uint32_t index, const uint8_t **cursor)
+{
+    bool zoned = column->kind == TYPE_TIMESTAMP;
+    const uint8_t *at = *cursor;
+    if (*at != '"' || !(zoned ? decoder->plain_time : decoder->plain_ntz))
+        return false;
+    at++;
+    int64_t value = 0;
+    bool local = !zoned || decoder->local_is_utc;
+    if (!scan_iso_time(&column->day, local, zoned, &at, &value) || *at != '"')
+        return false;
+    ((int64_t *)column->values)[index] = value;
+    *cursor = at + 1;
+    return true;
+}
+
+static inline bool decode_date(const struct json_decoder *decoder, struct json_column *column,
+                               uint32_t index, const uint8_t **cursor)
+{
+    const uint8_t *at = *cursor;
+    if (*at != '"' || !decoder->plain_date || !day_cache_find(&column->day, at + 1) ||
+        at[11] != '"')
+        return false;
+    ((int32_t *)column->values)[index] = (int32_t)(column->day.day_us / CIVIL_DAY_US);
+    *cursor = at + 12;
+    return true;
+}
+
+static inline bool decode_integer(struct json_column *column, uint32_t index,
+                                  const uint8_t **cursor)
+{
+    const uint8_t *at = *cursor;
+    int64_t value = 0;
+    if (!scan_json_integer(&at, &value) || !store_integer(column, index, value))
+        return false;
+    *cursor = at;
+    return true;
+}
+
+static inline bool decode_boolean(struct json_column *column, uint32_t index,
+                                  const uint8_t **cursor)
+{
+    const uint8_t *at = *cursor;
+    bool yes = memcmp(at, "true", 4) == 0;
+    if (!yes && memcmp(at, "false", 5) != 0)
+        return false;
+    ((uint8_t *)column->values)[index] = yes;
+    *cursor = at + (yes ? 4 : 5);
+    return true;
+}
+
+static inline bool decode_text(const struct json_decoder *decoder, struct json_column *column,
+                               uint32_t index, const uint8_t **cursor)
+{
+    const uint8_t *start = *cursor;
+    if (*start != '"')
+        return false;
+    const uint8_t *stop = scan_json_plain(start + 1);
+    if (*stop != '"' || (size_t)(stop - start) > decoder->lexer.rules->string_max)
+        return false;
+    ((struct bytes *)column->values)[index] = between(start + 1, stop);
+    *cursor = stop + 1;
+    return true;
+}
+
+static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_column *column,
+                                     uint32_t index, const uint8_t **cursor);
+
+/* What well-behaved writers write.  False: look closer; the cursor has not moved. */
+static inline __attribute__((always_inline)) bool decode_plain(struct json_decoder *decoder,
+                                                               struct json_column *column,
+                                                               uint32_t index,
+                                                               const uint8_t **cursor)
+{
+    switch (column->kind) {
+    case TYPE_STRING:
+        return decode_text(decoder, column, index, cursor);
+    case TYPE_BYTE:
+    case TYPE_SHORT:
+    case TYPE_INT:
+    case TYPE_LONG:
+        return decode_integer(column, index, cursor);
+    case TYPE_DOUBLE:
+        return scan_json_double(cursor, (double *)column->values + index);
+    case TYPE_BOOLEAN:
+        return decode_boolean(column, index, cursor);
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_NTZ:
+        return decode_time(decoder, column, index, cursor);
+    case TYPE_DATE:
+        return decode_date(decoder, column, index, cursor);
+    default:
+        return false;
+    }
+}
+
+static enum json_outcome decode_value(struct json_decoder *decoder, struct json_column *column,
+                                      uint32_t index, const uint8_t **cursor)
+{
+    if (decode_plain(decoder, column, index, cursor))
+        return JSON_SET;
+    return decode_slow(decoder, column, index, cursor);
+}
+
 /* Containers. */
 
 /* Behind a value: the comma and the next value, or the closing bracket. */
@@ -458,29 +565,6 @@ static enum json_outcome object_next_slow(struct json_decoder *decoder, struct j
     return JSON_SET;
 }
 
-static inline enum json_outcome object_next(struct json_decoder *decoder,
-                                            struct json_object *object, struct object_place *place)
-{
-    if (*place->at == '}' && !place->first) {
-        place->closed = true;
-        place->at++;
-        return JSON_SET;
-    }
-    if (place->literal != KEY_LITERAL_NONE) {
-        const uint8_t *next = object->literals[place->literal].next;
-        for (int i = 0; i < 2; i++) {
-            const struct key_literal *key = &object->literals[next[i] % KEY_LITERALS_MAX];
-            if (next[i] == KEY_LITERAL_NONE || !literal_matches(key, place->at))
-                continue;
-            place->literal = next[i];
-            place->at += key->size_bytes;
-            place->field = key->field;
-            return JSON_SET;
-        }
-    }
-    return object_next_slow(decoder, object, place);
-}
-
 /* A plain text or number that nobody wants. */
 static inline bool skip_plain(const uint8_t **cursor)
 {
@@ -509,45 +593,75 @@ static inline bool skip_plain(const uint8_t **cursor)
     return true;
 }
 
+/* What becomes of a field whose value is not simply there.  False: the record ends here. */
+static bool settle_field(struct json_decoder *decoder, struct json_column *column, uint32_t index,
+                         enum json_outcome outcome)
+{
+    switch (outcome) {
+    case JSON_SET:
+        validity_set(column->validity, index);
+        break;
+    case JSON_NULL:
+        validity_clear(column->validity, index);
+        break;
+    case JSON_TORN:
+        (void)bad(decoder, column, bytes_of(NULL, 0), "VALUE_STRING");
+        break;
+    case JSON_BAD:
+        return !decoder->stopped;
+    case JSON_SYNTAX:
+        return false;
+    }
+    return true;
+}
+
 static enum json_outcome decode_fields(struct json_decoder *decoder, struct json_object *object,
                                        struct json_column *columns, uint32_t index,
                                        const uint8_t **cursor)
 {
-    struct object_place place = {.at = *cursor, .first = true};
+    struct object_place place = {.first = true};
+    const uint8_t *at = *cursor; /* stays in a register: only copies of it have an address */
     for (;;) {
-        if (object_next(decoder, object, &place) == JSON_SYNTAX)
-            return JSON_SYNTAX;
-        if (place.closed)
-            break;
+        uint8_t guess = object->literals[place.literal].next[0];
+        const struct key_literal *key = &object->literals[guess];
+        if (literal_matches(key, at)) {
+            place.literal = guess;
+            place.field = key->field;
+            at += key->size_bytes;
+        } else {
+            place.at = at;
+            if (object_next_slow(decoder, object, &place) == JSON_SYNTAX)
+                return JSON_SYNTAX;
+            at = place.at;
+            if (place.closed)
+                break;
+        }
         place.first = false;
         if (place.field == FIELD_NONE) {
-            if (!skip_plain(&place.at) &&
-                json_skip_value(&decoder->lexer, &place.at) == JSON_SYNTAX)
-                return JSON_SYNTAX;
-            continue;
-        }
-        struct json_column *column = &columns[place.field];
-        switch (decode_value(decoder, column, index, &place.at)) {
-        case JSON_SET:
-            validity_set(column->validity, index);
-            break;
-        case JSON_NULL:
-            validity_clear(column->validity, index);
-            break;
-        case JSON_TORN:
-            (void)bad(decoder, column, bytes_of(NULL, 0), "VALUE_STRING");
-            break;
-        case JSON_BAD:
-            if (decoder->stopped) {
-                *cursor = place.at;
-                return JSON_SET;
+            const uint8_t *behind = at;
+            if (!skip_plain(&at)) {
+                if (json_skip_value(&decoder->lexer, &behind) == JSON_SYNTAX)
+                    return JSON_SYNTAX;
+                at = behind;
             }
+        } else if (decode_plain(decoder, &columns[place.field], index, &at)) {
+            validity_set(columns[place.field].validity, index);
+        } else {
+            const uint8_t *behind = at;
+            struct json_column *column = &columns[place.field];
+            enum json_outcome outcome = decode_slow(decoder, column, index, &behind);
+            at = behind;
+            if (!settle_field(decoder, column, index, outcome)) {
+                *cursor = at;
+                return outcome == JSON_SYNTAX ? JSON_SYNTAX : JSON_SET;
+            }
+        }
+        if (*at == '}') {
+            at++;
             break;
-        case JSON_SYNTAX:
-            return JSON_SYNTAX;
         }
     }
-    *cursor = place.at;
+    *cursor = at;
     return JSON_SET;
 }
 
@@ -631,99 +745,6 @@ static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_c
     default:
         return from_number(decoder, column, index, cursor);
     }
-}
-
-static inline bool decode_time(const struct json_decoder *decoder, struct json_column *column,
-                               uint32_t index, const uint8_t **cursor)
-{
-    bool zoned = column->kind == TYPE_TIMESTAMP;
-    const uint8_t *at = *cursor;
-    if (*at != '"' || !(zoned ? decoder->plain_time : decoder->plain_ntz))
-        return false;
-    at++;
-    int64_t value = 0;
-    bool local = !zoned || decoder->local_is_utc;
-    if (!scan_iso_time(&column->day, local, zoned, &at, &value) || *at != '"')
-        return false;
-    ((int64_t *)column->values)[index] = value;
-    *cursor = at + 1;
-    return true;
-}
-
-static inline bool decode_date(const struct json_decoder *decoder, struct json_column *column,
-                               uint32_t index, const uint8_t **cursor)
-{
-    const uint8_t *at = *cursor;
-    if (*at != '"' || !decoder->plain_date || !day_cache_find(&column->day, at + 1) ||
-        at[11] != '"')
-        return false;
-    ((int32_t *)column->values)[index] = (int32_t)(column->day.day_us / CIVIL_DAY_US);
-    *cursor = at + 12;
-    return true;
-}
-
-static inline bool decode_integer(struct json_column *column, uint32_t index,
-                                  const uint8_t **cursor)
-{
-    const uint8_t *at = *cursor;
-    int64_t value = 0;
-    if (!scan_json_integer(&at, &value) || !store_integer(column, index, value))
-        return false;
-    *cursor = at;
-    return true;
-}
-
-static inline bool decode_boolean(struct json_column *column, uint32_t index,
-                                  const uint8_t **cursor)
-{
-    const uint8_t *at = *cursor;
-    bool yes = memcmp(at, "true", 4) == 0;
-    if (!yes && memcmp(at, "false", 5) != 0)
-        return false;
-    ((uint8_t *)column->values)[index] = yes;
-    *cursor = at + (yes ? 4 : 5);
-    return true;
-}
-
-static enum json_outcome decode_value(struct json_decoder *decoder, struct json_column *column,
-                                      uint32_t index, const uint8_t **cursor)
-{
-    bool done = false;
-    switch (column->kind) {
-    case TYPE_STRING: {
-        const uint8_t *start = *cursor;
-        if (*start != '"')
-            break;
-        const uint8_t *stop = scan_json_plain(start + 1);
-        if (*stop != '"' || (size_t)(stop - start) > decoder->lexer.rules->string_max)
-            break;
-        ((struct bytes *)column->values)[index] = between(start + 1, stop);
-        *cursor = stop + 1;
-        return JSON_SET;
-    }
-    case TYPE_BYTE:
-    case TYPE_SHORT:
-    case TYPE_INT:
-    case TYPE_LONG:
-        done = decode_integer(column, index, cursor);
-        break;
-    case TYPE_DOUBLE:
-        done = scan_json_double(cursor, (double *)column->values + index);
-        break;
-    case TYPE_BOOLEAN:
-        done = decode_boolean(column, index, cursor);
-        break;
-    case TYPE_TIMESTAMP:
-    case TYPE_TIMESTAMP_NTZ:
-        done = decode_time(decoder, column, index, cursor);
-        break;
-    case TYPE_DATE:
-        done = decode_date(decoder, column, index, cursor);
-        break;
-    default:
-        break;
-    }
-    return done ? JSON_SET : decode_slow(decoder, column, index, cursor);
 }
 
 /* Rows. */
