@@ -22,7 +22,7 @@ LINE_LENGTH_MAX = 100
 FENCES = {
     "microhttpd.h": (r"^api/http/", "resources stay testable without sockets"),
     "jansson.h": (r"^(api/|cli/|tests/|server/(spec|checkpoint|iceberg|control|supervisor|ipc)/"
-                  r"|server/main|server/worker/|server/plan/|server/state/)",
+                  r"|server/columnar/type_json|server/main|server/worker/|server/plan/|server/state/)",
                   "JSON is an edge format; rows have their own decoder"),
     "rocksdb/c.h": (r"^server/state/", "one folder knows column families and options"),
     "librdkafka/rdkafka.h": (r"^server/(kafka/|source/source_kafka|sink/sink_kafka)",
@@ -59,7 +59,7 @@ BANNED = {
 # Calls that only a few folders may make: everything else goes through the vfs.
 RAW_FILE_CALLS = {"open", "rename", "unlink", "fopen", "mkdir", "rmdir", "fsync", "fdatasync"}
 RAW_FILE_ALLOWED = re.compile(
-    r"^(server/base/|server/columnar/timezone|server/main|server/supervisor/|server/control/|cli/|tests/|api/ui/|tools/)")
+    r"^(server/base/|server/columnar/timezone|server/main|server/supervisor/|server/control/|cli/|tests/|api/http/listen|api/ui/|tools/)")
 
 KEYWORDS_BEFORE_CALL = {"return", "else", "do", "case", "sizeof"}
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
@@ -188,7 +188,10 @@ def check_functions(name, code, found):
 
 def check_text(name, text, found):
     lines = text.split("\n")
+    table = False  # tables are laid out by hand
     for number, line in enumerate(lines, 1):
+        if "clang-format off" in line or "clang-format on" in line:
+            table = "clang-format off" in line
         if line.endswith((" ", "\t", "\r")):
             found.add(name, number, "blanks at the end of the line")
         if "\t" in line:
@@ -196,7 +199,7 @@ def check_text(name, text, found):
         # The word is put together so that this file does not find itself.
         if re.search(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b(?!.*#\d)", line):
             found.add(name, number, "an open end without an issue number: finish it or name #N")
-        if name.endswith((".c", ".h")) and len(line) > LINE_LENGTH_MAX:
+        if name.endswith((".c", ".h")) and len(line) > LINE_LENGTH_MAX and not table:
             found.add(name, number, f"{len(line)} characters, {LINE_LENGTH_MAX} is the limit")
     if text and not text.endswith("\n"):
         found.add(name, len(lines), "no newline at the end of the file")
