@@ -438,8 +438,7 @@ RESOLVER(resolve_decode)
                                    .position_end = call->position_end};
     struct expr *meaning;
     TRY(function_resolve(ctx, &choice, &meaning, err));
-    call->call.function = function_find("decode case");
-    CHECK(call->call.function != NULL);
+    function_become(call, "decode case");
     function_replace(ctx, call, meaning);
     return OK;
 }

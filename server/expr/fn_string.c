@@ -269,14 +269,17 @@ static struct bytes trim_set(struct bytes text, struct bytes set, int sides)
     return text;
 }
 
-static enum status run_trim(const struct kernel_call *call, int sides)
+/* One argument: blanks.  Two: the characters are argument `set`, the text is the other one. */
+static enum status run_trim(const struct kernel_call *call, int sides, uint32_t set)
 {
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
-        struct bytes text = kernel_text(call, 0, row);
-        kernel_set_view(call, row,
-                        call->arg_count == 1 ? trim_blanks(text, sides)
-                                             : trim_set(text, kernel_text(call, 1, row), sides));
+        struct bytes text;
+        if (call->arg_count == 1)
+            text = trim_blanks(kernel_text(call, 0, row), sides);
+        else
+            text = trim_set(kernel_text(call, 1 - set, row), kernel_text(call, set, row), sides);
+        kernel_set_view(call, row, text);
     }
     return OK;
 }
@@ -284,19 +287,25 @@ static enum status run_trim(const struct kernel_call *call, int sides)
 KERNEL(kernel_trim)
 {
     (void)err;
-    return run_trim(call, TRIM_LEFT | TRIM_RIGHT);
+    return run_trim(call, TRIM_LEFT | TRIM_RIGHT, 0);
+}
+
+KERNEL(kernel_btrim)
+{
+    (void)err;
+    return run_trim(call, TRIM_LEFT | TRIM_RIGHT, 1);
 }
 
 KERNEL(kernel_ltrim)
 {
     (void)err;
-    return run_trim(call, TRIM_LEFT);
+    return run_trim(call, TRIM_LEFT, 0);
 }
 
 KERNEL(kernel_rtrim)
 {
     (void)err;
-    return run_trim(call, TRIM_RIGHT);
+    return run_trim(call, TRIM_RIGHT, 0);
 }
 
 /* ---- padding and repeating ---- */

@@ -27,6 +27,7 @@ KERNEL(kernel_left);
 KERNEL(kernel_left_binary);
 KERNEL(kernel_right);
 KERNEL(kernel_trim);
+KERNEL(kernel_btrim);
 KERNEL(kernel_ltrim);
 KERNEL(kernel_rtrim);
 KERNEL(kernel_lpad);

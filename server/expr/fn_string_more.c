@@ -442,12 +442,17 @@ RESOLVER(resolve_overlay)
         ctx, call, binary ? "binary,binary,int,int->binary" : "string,string,int,int->string", err);
 }
 
-/* trim(text [, set]); binary trims as text. */
+/* trim(text), or trim(characters, text), which prints as TRIM(BOTH characters FROM text). */
 RESOLVER(resolve_trim)
 {
     *out = call;
-    return function_apply(ctx, call,
-                          call->arg_count == 1 ? "string->string" : "string,string->string", err);
+    if (call->arg_count == 1)
+        return function_apply(ctx, call, "string->string", err);
+    const char *name = call->call.function->name;
+    function_become(call, *name == 'l'   ? "trim leading"
+                          : *name == 'r' ? "trim trailing"
+                                         : "trim both");
+    return function_apply(ctx, call, "string,string->string", err);
 }
 
 RESOLVER(resolve_pad)

@@ -1,5 +1,7 @@
 #include "expr/fn_support.h"
 
+#include "base/check.h"
+
 #define ERROR_TEXT_BYTES 400
 
 size_t text_find(struct bytes text, struct bytes part, size_t from)
@@ -78,4 +80,11 @@ RESOLVER(resolve_ansi)
     *out = call;
     call->call.bound = ctx->ansi ? &yes : NULL;
     return function_apply_signature(ctx, call, err);
+}
+
+void function_become(struct expr *call, const char *name)
+{
+    call->call.function = function_find(name);
+    CHECK(call->call.function != NULL);
+    call->call.name = call->call.function->name;
 }

@@ -65,6 +65,9 @@ static inline bool kernel_any_null(const struct kernel_call *call, uint32_t row)
     return false;
 }
 
+/* Makes the call one of another, internal function, by whose name it prints too. */
+void function_become(struct expr *call, const char *name);
+
 /* Applies the signature and lets the kernel know whether ANSI mode is on: kernel_is_ansi(). */
 RESOLVER(resolve_ansi);
 

@@ -81,6 +81,15 @@ RESOLVER(resolve_greatest);
 RESOLVER(resolve_in);
 RESOLVER(resolve_cast_function);
 
+/* ---- generator.c ---- */
+RESOLVER(resolve_explode);
+RESOLVER(resolve_inline);
+RESOLVER(resolve_stack);
+KERNEL(kernel_explode);
+KERNEL(kernel_posexplode);
+KERNEL(kernel_inline);
+KERNEL(kernel_stack);
+
 /* ---- resolve_nested.c ---- */
 RESOLVER(resolve_array);
 RESOLVER(resolve_map);
@@ -90,5 +99,22 @@ RESOLVER(resolve_subscript);
 RESOLVER(resolve_get);
 RESOLVER(resolve_element_at);
 RESOLVER(resolve_try_element_at);
+
+/* ---- generator.c ---- */
+RESOLVER(resolve_explode);
+RESOLVER(resolve_inline);
+RESOLVER(resolve_stack);
+KERNEL(kernel_explode);
+KERNEL(kernel_posexplode);
+KERNEL(kernel_inline);
+KERNEL(kernel_stack);
+
+/* ---- the library, functions_library.def ---- */
+#include "expr/fn_array.h"
+#include "expr/fn_datetime.h"
+#include "expr/fn_math.h"
+#include "expr/fn_regex.h"
+#include "expr/fn_string.h"
+#include "expr/fn_support.h"
 
 #endif
