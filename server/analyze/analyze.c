@@ -119,7 +119,8 @@ static enum status resolve_main(struct analyzer *analyzer, struct error *err)
     struct analysis *analysis = analyzer->analysis;
     struct ast_query *ast;
     struct relation relation;
-    TRY(parser_query(analyzer->arena, bytes_of_text(analyzer->spec->sql), &ast, err));
+    analyzer->text = bytes_of_text(analyzer->spec->sql);
+    TRY(parser_query(analyzer->arena, analyzer->text, &ast, err));
     TRY(resolve_query(analyzer, ast, NULL, NULL, &relation, err));
     analysis->root = relation.node;
     analysis->streaming = relation.node->streaming;

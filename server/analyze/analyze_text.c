@@ -73,6 +73,39 @@ const char *type_quoted(struct analyzer *analyzer, const struct type *type)
     return arena_sprintf(analyzer->arena, "\"%s\"", type_sql(analyzer->arena, type));
 }
 
+static struct expr *qualify(struct arena *arena, struct expr *expr, void *arg)
+{
+    (void)arg;
+    if (expr->kind != EXPR_COLUMN && expr->kind != EXPR_OUTER)
+        return expr;
+    struct expr *copy = expr_copy(arena, expr);
+    const char *name = copy->column.name;
+    if (copy->column.qualifier != NULL)
+        name = arena_sprintf(arena, "%s.%s", copy->column.qualifier, name);
+    if (expr->kind == EXPR_OUTER)
+        name = arena_sprintf(arena, "outer(%s)", name);
+    copy->kind = EXPR_COLUMN;
+    copy->column.name = name;
+    return copy;
+}
+
+const char *expr_qualified(struct analyzer *analyzer, const struct expr *expr)
+{
+    struct expr *copy = expr_copy(analyzer->arena, expr);
+    return expr_name(analyzer, expr_rewrite(analyzer->arena, copy, qualify, NULL));
+}
+
+int text_next(const struct analyzer *analyzer, int position)
+{
+    const struct bytes *text = &analyzer->text;
+    if (position < 0)
+        return position;
+    size_t at = (size_t)position;
+    while (at < text->size_bytes && (text->data[at] <= ' ' || text->data[at] == ')'))
+        at++;
+    return at < text->size_bytes ? (int)at : position;
+}
+
 const char *ordinal_word(uint32_t index)
 {
     static const char *const words[] = {"first",   "second", "third", "fourth", "fifth",   "sixth",
@@ -106,6 +139,23 @@ struct attribute *analyzer_attribute(struct analyzer *analyzer, const char *name
                                      const struct type *type, bool nullable)
 {
     return attribute_new(analyzer->arena, analyzer->next_id++, name, type, nullable);
+}
+
+void analyzer_name_expr(struct analyzer *analyzer, const struct expr *expr, const char *name)
+{
+    struct named_expr *named = arena_new_object(analyzer->arena, sizeof *named);
+    named->expr = expr;
+    named->name = name;
+    named->next = analyzer->named;
+    analyzer->named = named;
+}
+
+const char *analyzer_expr_name(const struct analyzer *analyzer, const struct expr *expr)
+{
+    for (const struct named_expr *named = analyzer->named; named != NULL; named = named->next)
+        if (named->expr == expr)
+            return named->name;
+    return NULL;
 }
 
 struct presence {
@@ -160,4 +210,25 @@ bool type_contains_map(const struct type *type)
         if (type_contains_map(type->fields[i].type))
             return true;
     return false;
+}
+
+static void add_offenders(struct analyzer *analyzer, const struct expr *expr, struct buffer *out)
+{
+    if (expr->kind == EXPR_AGGREGATE || expr->kind == EXPR_WINDOW || expr->kind == EXPR_GENERATOR) {
+        buffer_printf(out, "%s%s", out->size_bytes > 0 ? ", " : "", expr_sql(analyzer, expr));
+        return;
+    }
+    for (uint32_t i = 0; i < expr->arg_count; i++)
+        add_offenders(analyzer, expr->args[i], out);
+}
+
+enum status raise_operator(struct analyzer *analyzer, const struct expr *expr, const char *name,
+                           int position, int position_end, struct error *err)
+{
+    struct buffer list = {0};
+    add_offenders(analyzer, expr, &list);
+    error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, position, position_end, "operator",
+                   name, "invalidExprSqls", buffer_text(&list), NULL);
+    buffer_fini(&list);
+    return err->status;
 }

@@ -71,6 +71,13 @@ struct event_time_expr {
     struct event_time_expr *next;
 };
 
+/* A field that a star expanded to is named like the field. */
+struct named_expr {
+    const struct expr *expr;
+    const char *name;
+    struct named_expr *next;
+};
+
 struct analyzer {
     struct arena *arena;
     const struct query_spec *spec;
@@ -79,6 +86,7 @@ struct analyzer {
     struct resolve_context functions;
     struct cte_scope *ctes;
     const char *view;  /* whose text is being resolved; NULL: the query's */
+    struct bytes text; /* that text */
     uint32_t view_end; /* views before this one may be named */
     uint32_t next_id;
     uint32_t node_count;
@@ -86,6 +94,7 @@ struct analyzer {
     bool case_sensitive;
     uint32_t relation_capacity, watermark_capacity;
     struct event_time_expr *event_times; /* expressions that keep an event-time mark */
+    struct named_expr *named;            /* what a star expanded to */
 };
 
 enum clause {
@@ -119,6 +128,7 @@ struct resolver {
     struct relation *input;                   /* where window() may put its node; NULL: nowhere */
     int input_position, input_position_end;   /* of the clause, for its errors */
     int select_position, select_position_end; /* of the SELECT */
+    bool item_aliased;                        /* the select item has an alias */
 };
 
 static inline struct resolver resolver_of(struct analyzer *analyzer, struct scope *scope,
@@ -144,12 +154,19 @@ const char *expr_sql(struct analyzer *analyzer, const struct expr *expr);
 const char *expr_name(struct analyzer *analyzer, const struct expr *expr);
 /* The type's SQL in double quotes. */
 const char *type_quoted(struct analyzer *analyzer, const struct type *type);
+/* The SQL with qualifiers: "lag(t.a, 1, NULL)", "sum((u.a + outer(t.a)))". */
+const char *expr_qualified(struct analyzer *analyzer, const struct expr *expr);
+/* Where the text goes on behind `position`: blanks and closing parentheses are skipped. */
+int text_next(const struct analyzer *analyzer, int position);
 const char *ordinal_word(uint32_t index); /* "first", "second", ... */
 void expr_list_add(struct arena *arena, struct expr_list *list, struct expr *expr);
 struct logical_node *analyzer_node(struct analyzer *analyzer, struct logical_node *node,
                                    int position, int position_end);
 struct attribute *analyzer_attribute(struct analyzer *analyzer, const char *name,
                                      const struct type *type, bool nullable);
+
+void analyzer_name_expr(struct analyzer *analyzer, const struct expr *expr, const char *name);
+const char *analyzer_expr_name(const struct analyzer *analyzer, const struct expr *expr); /* NULL */
 
 /* ---- names (scope.c) ---- */
 
@@ -253,6 +270,9 @@ void sort_direction(const struct ast_sort_item *item, struct sort_key *key);
 /* The keys of ORDER BY ALL, or NULL if the list is another one. */
 struct sort_key *order_all_keys(struct analyzer *analyzer, const struct ast_sort_list *list,
                                 const struct scope *scope, uint32_t *count);
+/* UNSUPPORTED_EXPR_FOR_OPERATOR with the aggregates, windows and generators of the expression. */
+enum status raise_operator(struct analyzer *analyzer, const struct expr *expr, const char *name,
+                           int position, int position_end, struct error *err);
 bool type_contains_map(const struct type *type);
 MUST_USE enum status resolve_pipe(struct analyzer *analyzer, const struct ast_term *ast,
                                   struct scope *outer, struct expr_list *outer_refs,

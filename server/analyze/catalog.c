@@ -204,6 +204,7 @@ enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relat
     const struct view_spec *view = &analyzer->spec->views[index];
     struct analyzer saved = *analyzer;
     analyzer->view = view->name;
+    analyzer->text = bytes_of_text(view->sql != NULL ? view->sql : "");
     analyzer->view_end = index;
     analyzer->ctes = NULL;
     analyzer->depth++;
@@ -214,6 +215,7 @@ enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relat
     if (status == OK)
         status = view_body(analyzer, view, out, err);
     analyzer->view = saved.view;
+    analyzer->text = saved.text;
     analyzer->view_end = saved.view_end;
     analyzer->ctes = saved.ctes;
     analyzer->depth = saved.depth;

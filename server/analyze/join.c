@@ -224,15 +224,15 @@ static enum status resolve_on(struct analyzer *analyzer, const struct ast_relati
                               struct error *err)
 {
     struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_JOIN, outer_refs);
+    int position =
+        ast->join.left == NULL ? ast->position : text_next(analyzer, ast->join.left->position_end);
     TRY(resolve_expr(&resolver, ast->join.on, out, err));
     if ((*out)->type->id != TYPE_BOOLEAN)
-        return error_raise_at(err, STATUS_JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE, ast->position,
+        return error_raise_at(err, STATUS_JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE, position,
                               ast->position_end, "joinCondition", expr_sql(analyzer, *out),
                               "conditionType", type_quoted(analyzer, (*out)->type), NULL);
     if (expr_has_aggregate(*out) || expr_has_window(*out) || expr_has_generator(*out))
-        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, ast->position,
-                              ast->position_end, "operator", "Join", "invalidExprSqls",
-                              expr_sql(analyzer, *out), NULL);
+        return raise_operator(analyzer, *out, "Join", position, ast->position_end, err);
     return OK;
 }
 
@@ -277,6 +277,9 @@ enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *a
 {
     const struct ast_join *join = &ast->join;
     struct relation left, right;
+    if (join->natural && join->kind == AST_JOIN_CROSS)
+        return error_raise(err, STATUS_INCOMPATIBLE_JOIN_TYPES, "joinType1", "NATURAL", "joinType2",
+                           "CROSS", NULL);
     TRY(join_inputs(analyzer, ast, outer, outer_refs, input, &left, &right, err));
     uint32_t keys_max = (uint32_t)join->using_columns.count + left.scope->count + 1;
     struct using_keys keys = {

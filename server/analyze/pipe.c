@@ -65,7 +65,8 @@ static enum status raise_missing(struct analyzer *analyzer, const struct scope *
 
 /* SET a = b: the columns in their places, a replaced. */
 static enum status replace(struct analyzer *analyzer, const struct ast_pipe_step *step,
-                           const struct scope *scope, struct ast_select **out, struct error *err)
+                           const struct scope *scope, int position, struct ast_select **out,
+                           struct error *err)
 {
     struct ast_select *select = new_select(analyzer, step, scope->count);
     for (uint32_t i = 0; i < scope->count; i++) {
@@ -89,8 +90,7 @@ static enum status replace(struct analyzer *analyzer, const struct ast_pipe_step
     for (size_t j = 0; j < step->assignment_count; j++) {
         const char *name = name_text(analyzer, &step->assignments[j].name);
         if (scope_find(analyzer, scope, name) == NULL)
-            return raise_missing(analyzer, scope, name, step->assignments[j].position,
-                                 step->assignments[j].position_end, err);
+            return raise_missing(analyzer, scope, name, position, step->position_end, err);
     }
     *out = select;
     return OK;
@@ -171,7 +171,7 @@ static enum status apply_step(struct analyzer *analyzer, const struct ast_term *
     case AST_PIPE_EXTEND:
         return pipe_select(analyzer, extend(analyzer, step), outer, outer_refs, input, out, err);
     case AST_PIPE_SET:
-        TRY(replace(analyzer, step, input->scope, &select, err));
+        TRY(replace(analyzer, step, input->scope, ast->position, &select, err));
         return pipe_select(analyzer, select, outer, outer_refs, input, out, err);
     case AST_PIPE_DROP:
         return pipe_select(analyzer, drop(analyzer, step), outer, outer_refs, input, out, err);

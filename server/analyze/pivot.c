@@ -16,6 +16,7 @@ struct pivot {
     const struct ast_pivot *ast;
     struct expr_list columns;    /* the pivot columns */
     struct expr_list aggregates; /* resolved, not yet filtered */
+    int position, position_end;  /* of the clause */
 };
 
 static bool used_by(const struct expr *expr, uint32_t id)
@@ -45,7 +46,7 @@ static enum status resolve_parts(struct pivot *pivot, struct error *err)
     for (size_t i = 0; i < pivot->ast->columns.count; i++) {
         const struct ast_path *path = &pivot->ast->columns.items[i];
         struct expr *column;
-        TRY(scope_resolve(&pivot->resolver, path, path->position, path->position_end, &column,
+        TRY(scope_resolve(&pivot->resolver, path, pivot->position, pivot->position_end, &column,
                           err));
         expr_list_add(analyzer->arena, &pivot->columns, column);
     }
@@ -142,6 +143,9 @@ enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *
         .analyzer = analyzer,
         .resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, outer_refs),
         .ast = &ast->pivot.pivot,
+        .position = ast->pivot.input == NULL ? ast->position
+                                             : text_next(analyzer, ast->pivot.input->position_end),
+        .position_end = ast->position_end,
     };
     TRY(resolve_parts(&pivot, err));
     struct grouping grouping = {

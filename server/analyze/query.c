@@ -58,6 +58,8 @@ static enum status check_ctes(struct analyzer *analyzer, const struct ast_query 
 enum status resolve_cte(struct analyzer *analyzer, struct cte *cte, struct relation *out,
                         struct error *err)
 {
+    if (cte->busy && cte->ast->query->term->kind != AST_TERM_SET)
+        return error_raise(err, STATUS_INVALID_RECURSIVE_CTE, NULL);
     if (cte->busy)
         return error_raise_at(err, STATUS_NOT_SUPPORTED, cte->ast->position, cte->ast->position_end,
                               "feature", "A recursive CTE", NULL);
@@ -366,9 +368,7 @@ static enum status order_key(struct resolver *resolver, const struct ast_tail *t
     }
     TRY(resolve_sort_key(resolver, item, key, err));
     if (expr_has_aggregate(key->expr) || expr_has_window(key->expr))
-        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, tail->position,
-                              tail->position_end, "operator", "Sort", "invalidExprSqls",
-                              expr_sql(analyzer, key->expr), NULL);
+        return raise_operator(analyzer, key->expr, "Sort", tail->position, tail->position_end, err);
     return OK;
 }
 

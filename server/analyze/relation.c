@@ -32,7 +32,7 @@ static enum status values_row(struct resolver *resolver, const struct ast_expr *
     }
     struct expr *cell;
     TRY(resolve_expr(resolver, ast, &cell, err));
-    if (cell->type->id != TYPE_STRUCT) {
+    if (ast->kind != AST_EXPR_STRUCT) {
         expr_list_add(resolver->analyzer->arena, row, cell);
         return OK;
     }
@@ -46,12 +46,13 @@ static enum status values_row(struct resolver *resolver, const struct ast_expr *
 }
 
 static enum status check_cell(struct analyzer *analyzer, const struct expr *cell,
-                              const struct ast_expr *ast, struct error *err)
+                              const struct ast_expr *ast, const struct ast_relation *relation,
+                              struct error *err)
 {
     if (expr_has_kind(cell, EXPR_SUBQUERY))
         return error_raise_at(
             err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__SCALAR_SUBQUERY_IN_VALUES,
-            ast->position, ast->position_end, NULL);
+            relation->position, relation->position_end, NULL);
     if (expr_has_kind(cell, EXPR_COLUMN) || expr_has_kind(cell, EXPR_AGGREGATE) ||
         expr_has_kind(cell, EXPR_WINDOW) || expr_has_kind(cell, EXPR_GENERATOR))
         return error_raise_at(
@@ -107,7 +108,7 @@ static enum status resolve_values(struct analyzer *analyzer, const struct ast_re
         else if (row.count != columns)
             return raise_ragged(columns, row.count, i, err);
         for (uint32_t j = 0; j < row.count; j++) {
-            TRY(check_cell(analyzer, row.items[j], ast->rows.items[i], err));
+            TRY(check_cell(analyzer, row.items[j], ast->rows.items[i], ast, err));
             expr_list_add(analyzer->arena, &cells, row.items[j]);
         }
     }
@@ -197,7 +198,10 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
                               "classCanonicalName", name, NULL);
     uint32_t columns = generator->type->field_count;
     const struct ast_name_list *names = &ast->lateral_view.columns;
-    TRY(check_aliases(names, columns, analyzer, ast->position, ast->position_end, err));
+    int position = ast->lateral_view.input == NULL
+                       ? ast->position
+                       : text_next(analyzer, ast->lateral_view.input->position_end);
+    TRY(check_aliases(names, columns, analyzer, position, ast->position_end, err));
     struct logical_node *node;
     TRY(relation_generate(analyzer, input, generator, ast->lateral_view.outer, &node, err));
     analyzer_node(analyzer, node, ast->position, ast->position_end);
@@ -537,6 +541,7 @@ enum status resolve_relation_over(struct analyzer *analyzer, const struct ast_re
     TRY(resolve_bare(analyzer, ast, outer, outer_refs, input, out, err));
     if (ast->sample != NULL)
         TRY(apply_sample(analyzer, ast->sample, out, err));
+    out->scope->outer = outer;
     bool aliased = ast->alias.text.data != NULL || ast->column_aliases.count > 0;
     if (aliased)
         TRY(scope_alias(analyzer, out, &ast->alias, &ast->column_aliases, ast->position,

@@ -41,7 +41,20 @@ enum status resolve_function(struct resolver *resolver, const char *name, struct
         .position = position,
         .position_end = position_end,
     };
+    /* A generator inside an expression is refused later; until then it has its column's type. */
+    for (uint32_t i = 0; i < count; i++) {
+        if (args[i]->kind != EXPR_GENERATOR || args[i]->type->field_count != 1)
+            continue;
+        args[i] = expr_copy(resolver->analyzer->arena, args[i]);
+        args[i]->type = args[i]->type->fields[0].type;
+    }
     return function_resolve(&resolver->analyzer->functions, &call, out, err);
+}
+
+/* A predicate stands where its keyword does: the IN of `a IN (1)`. */
+static int predicate_position(const struct resolver *resolver, const struct ast_expr *value)
+{
+    return text_next(resolver->analyzer, value->position_end);
 }
 
 static enum status negate(struct resolver *resolver, const struct ast_expr *ast, struct expr **expr,
@@ -70,7 +83,9 @@ static enum status resolve_between(struct resolver *resolver, const struct ast_e
     TRY(resolve_expr(resolver, ast->between.value, &args[0], err));
     TRY(resolve_expr(resolver, ast->between.low, &args[1], err));
     TRY(resolve_expr(resolver, ast->between.high, &args[2], err));
-    TRY(resolve_function(resolver, "between", args, 3, ast->position, ast->position_end, out, err));
+    TRY(resolve_function(resolver, "between", args, 3,
+                         predicate_position(resolver, ast->between.value), ast->position_end, out,
+                         err));
     return ast->negated ? negate(resolver, ast, out, err) : OK;
 }
 
@@ -84,8 +99,8 @@ static enum status resolve_in(struct resolver *resolver, const struct ast_expr *
     TRY(resolve_expr(resolver, ast->in.value, &value, err));
     expr_list_add(resolver->analyzer->arena, &args, value);
     TRY(resolve_list(resolver, &ast->in.list, &args, err));
-    TRY(resolve_function(resolver, "in", args.items, args.count, ast->position, ast->position_end,
-                         out, err));
+    TRY(resolve_function(resolver, "in", args.items, args.count,
+                         predicate_position(resolver, ast->in.value), ast->position_end, out, err));
     return ast->negated ? negate(resolver, ast, out, err) : OK;
 }
 
@@ -141,8 +156,9 @@ static enum status resolve_like(struct resolver *resolver, const struct ast_expr
         expr_list_add(arena, &args, expr_literal_string(arena, ast->like.escape));
     bool negated;
     const char *name = like_name(ast, &negated);
-    TRY(resolve_function(resolver, name, args.items, args.count, ast->position, ast->position_end,
-                         out, err));
+    TRY(resolve_function(resolver, name, args.items, args.count,
+                         predicate_position(resolver, ast->like.value), ast->position_end, out,
+                         err));
     return negated ? negate(resolver, ast, out, err) : OK;
 }
 
@@ -171,7 +187,8 @@ static enum status resolve_is(struct resolver *resolver, const struct ast_expr *
         negated = !negated;
         break;
     }
-    TRY(resolve_function(resolver, name, args, count, ast->position, ast->position_end, out, err));
+    TRY(resolve_function(resolver, name, args, count, predicate_position(resolver, ast->is.value),
+                         ast->position_end, out, err));
     return negated ? negate(resolver, ast, out, err) : OK;
 }
 
@@ -213,8 +230,11 @@ static enum status resolve_cast(struct resolver *resolver, const struct ast_expr
     TRY(resolve_type(resolver->analyzer, ast->cast.type, &type, err));
     enum status status = cast_resolve(&resolver->analyzer->functions, operand, type,
                                       ast->cast.form == AST_TRY_CAST, out, err);
-    if (status != OK)
-        return error_at(err, ast->position, ast->position_end);
+    if (status != OK) {
+        err->position = ast->position;
+        err->position_end = ast->position_end;
+        return status;
+    }
     if (*out != operand) {
         (*out)->position = ast->position;
         (*out)->position_end = ast->position_end;
@@ -276,13 +296,17 @@ static enum status resolve_struct(struct resolver *resolver, const struct ast_ex
         }
         for (uint32_t j = 0; j < values.count; j++) {
             struct bytes name;
+            struct expr *label;
             if (item->aliases.count > 0)
                 name = item->aliases.items[0].text;
-            else if (ast->kind == AST_EXPR_STRUCT && values.items[j]->kind == EXPR_COLUMN)
+            else if (values.items[j]->kind == EXPR_COLUMN)
                 name = bytes_of_text(values.items[j]->column.name);
             else
                 name = bytes_of_text(arena_sprintf(arena, "col%u", args.count / 2 + 1));
-            expr_list_add(arena, &args, expr_literal_string(arena, name));
+            label = expr_literal_string(arena, name);
+            if (item->aliases.count > 0)
+                label->literal.text = arena_strndup(arena, name.data, name.size_bytes);
+            expr_list_add(arena, &args, label);
             expr_list_add(arena, &args, values.items[j]);
         }
     }
@@ -460,33 +484,99 @@ static enum status expand_struct(struct resolver *resolver, const struct ast_exp
         struct expr *field;
         TRY(resolve_field(resolver, base, base->type->fields[i].name, ast->position,
                           ast->position_end, &field, err));
+        analyzer_name_expr(resolver->analyzer, field, base->type->fields[i].name);
         expr_list_add(resolver->analyzer->arena, out, field);
     }
     return OK;
 }
 
-static enum status drop_excepted(struct resolver *resolver, const struct ast_expr *ast,
-                                 struct expr_list *list, struct error *err)
+/* s without s.x: a struct of the other fields. */
+static enum status drop_field(struct resolver *resolver, struct expr **slot,
+                              const struct expr *drop, const struct ast_path *path,
+                              struct error *err)
 {
-    struct analyzer *analyzer = resolver->analyzer;
-    for (size_t i = 0; i < ast->star.except.count; i++) {
-        const struct ast_path *path = &ast->star.except.items[i];
-        struct expr *drop;
-        TRY(scope_resolve(resolver, path, path->position, path->position_end, &drop, err));
-        uint32_t kept = 0;
-        for (uint32_t j = 0; j < list->count; j++)
-            if (!expr_equal(list->items[j], drop))
-                list->items[kept++] = list->items[j];
-        if (kept == list->count) {
-            if (drop->kind == EXPR_COLUMN)
-                return error_raise_at(err, STATUS_EXCEPT_OVERLAPPING_COLUMNS, path->position,
-                                      path->position_end, "columns", path_quoted(analyzer, path),
-                                      NULL);
-            return error_raise_at(err, STATUS_NOT_SUPPORTED, path->position, path->position_end,
-                                  "feature", "EXCEPT of a field of a struct", NULL);
-        }
-        list->count = kept;
+    struct arena *arena = resolver->analyzer->arena;
+    struct expr_list args = {0};
+    const char *name = analyzer_expr_name(resolver->analyzer, *slot);
+    struct expr *base = *slot;
+    if (name == NULL)
+        name = base->column.name;
+    for (uint32_t i = 0; i < base->type->field_count; i++) {
+        struct expr *field;
+        const char *field_name = base->type->fields[i].name;
+        TRY(resolve_field(resolver, base, field_name, path->position, path->position_end, &field,
+                          err));
+        if (drop->kind == EXPR_CALL && expr_equal(field, drop))
+            continue;
+        expr_list_add(arena, &args, expr_literal_string(arena, bytes_of_text(field_name)));
+        expr_list_add(arena, &args, field);
     }
+    TRY(resolve_function(resolver, "named_struct", args.items, args.count, path->position,
+                         path->position_end, slot, err));
+    analyzer_name_expr(resolver->analyzer, *slot, name);
+    return OK;
+}
+
+static enum status drop_one(struct resolver *resolver, const struct ast_expr *ast,
+                            const struct ast_path *path, struct expr_list *list, struct error *err)
+{
+    struct expr *drop;
+    uint32_t kept = 0;
+    TRY(scope_resolve(resolver, path, ast->position, ast->position_end, &drop, err));
+    for (uint32_t j = 0; j < list->count; j++)
+        if (!expr_equal(list->items[j], drop))
+            list->items[kept++] = list->items[j];
+    if (kept < list->count) {
+        list->count = kept;
+        return OK;
+    }
+    for (uint32_t j = 0; j < list->count; j++) {
+        struct expr *base = list->items[j];
+        const struct expr *inner =
+            drop->kind == EXPR_CALL && drop->arg_count > 0 ? drop->args[0] : NULL;
+        bool rebuilt = base->kind == EXPR_CALL && base->arg_count > 1 &&
+                       base->args[1]->kind == EXPR_CALL && inner != NULL &&
+                       base->args[1]->arg_count > 0 && expr_equal(base->args[1]->args[0], inner);
+        if (inner == NULL || base->type->id != TYPE_STRUCT ||
+            (!expr_equal(base, inner) && !rebuilt))
+            continue;
+        if (!rebuilt)
+            return drop_field(resolver, &list->items[j], drop, path, err);
+        struct expr_list args = {0};
+        for (uint32_t k = 0; k + 1 < base->arg_count; k += 2) {
+            if (expr_equal(base->args[k + 1], drop))
+                continue;
+            expr_list_add(resolver->analyzer->arena, &args, base->args[k]);
+            expr_list_add(resolver->analyzer->arena, &args, base->args[k + 1]);
+        }
+        const char *name = analyzer_expr_name(resolver->analyzer, base);
+        TRY(resolve_function(resolver, "named_struct", args.items, args.count, path->position,
+                             path->position_end, &list->items[j], err));
+        analyzer_name_expr(resolver->analyzer, list->items[j], name);
+        return OK;
+    }
+    return error_raise_at(err, STATUS_EXCEPT_OVERLAPPING_COLUMNS, path->position,
+                          path->position_end, "columns", path_quoted(resolver->analyzer, path),
+                          NULL);
+}
+
+/* The names of EXCEPT are looked up among the columns of the star alone. */
+static enum status drop_excepted(struct resolver *resolver, const struct ast_expr *ast,
+                                 const char *qualifier, struct expr_list *list, struct error *err)
+{
+    struct resolver inner = *resolver;
+    struct scope *scope = arena_new_object(resolver->analyzer->arena, sizeof *scope);
+    scope->columns = arena_new_object(resolver->analyzer->arena,
+                                      (resolver->scope->count + 1) * sizeof *scope->columns);
+    for (uint32_t i = 0; i < resolver->scope->count; i++) {
+        const struct scope_column *column = &resolver->scope->columns[i];
+        if (qualifier == NULL || (column->qualifier != NULL &&
+                                  name_equal(resolver->analyzer, column->qualifier, qualifier)))
+            scope->columns[scope->count++] = *column;
+    }
+    inner.scope = scope;
+    for (size_t i = 0; i < ast->star.except.count; i++)
+        TRY(drop_one(&inner, ast, &ast->star.except.items[i], list, err));
     return OK;
 }
 
@@ -513,7 +603,7 @@ enum status resolve_star(struct resolver *resolver, const struct ast_expr *ast,
     }
     if (name != NULL && found.count == 0)
         TRY(expand_struct(resolver, ast, &found, err));
-    TRY(drop_excepted(resolver, ast, &found, err));
+    TRY(drop_excepted(resolver, ast, name, &found, err));
     for (uint32_t i = 0; i < found.count; i++)
         expr_list_add(analyzer->arena, out, found.items[i]);
     return OK;

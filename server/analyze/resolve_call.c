@@ -257,6 +257,30 @@ static enum status plain_lambda_types(struct resolver *resolver, const struct fu
     return status;
 }
 
+/* The message shows the lambda, though it has not been resolved. */
+static enum status raise_before_lambda(struct resolver *resolver, const struct ast_expr *ast,
+                                       const struct function_call *call,
+                                       const struct ast_expr *lambda, struct error *err)
+{
+    struct error old = *err;
+    struct buffer sql = {0};
+    buffer_printf(&sql, "\"%s(", call->name);
+    for (uint32_t i = 0; i < call->arg_count; i++)
+        buffer_printf(&sql, "%s, ", expr_name(resolver->analyzer, call->args[i]));
+    buffer_add_text(&sql, "lambdafunction(");
+    ast_expr_print(&sql, lambda->lambda.body);
+    for (size_t i = 0; i < lambda->lambda.params.count; i++)
+        buffer_printf(&sql, ", %s", name_text(resolver->analyzer, &lambda->lambda.params.items[i]));
+    buffer_add_text(&sql, "))\"");
+    error_clear(err);
+    error_raise_at(err, old.status, ast->position, ast->position_end, "sqlExpr", buffer_text(&sql),
+                   "paramIndex", error_param(&old, "paramIndex"), "inputSql",
+                   error_param(&old, "inputSql"), "inputType", error_param(&old, "inputType"),
+                   "requiredType", error_param(&old, "requiredType"), NULL);
+    buffer_fini(&sql);
+    return err->status;
+}
+
 static enum status resolve_higher_order(struct resolver *resolver, const struct ast_expr *ast,
                                         const char *name, const struct function *function,
                                         struct expr **out, struct error *err)
@@ -290,6 +314,9 @@ static enum status resolve_higher_order(struct resolver *resolver, const struct 
             err->position = argument->position;
             err->position_end = argument->position_end;
         }
+        if (status == STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE &&
+            argument->kind == AST_EXPR_LAMBDA)
+            return raise_before_lambda(resolver, ast, &call, argument, err);
         TRY(status);
         uint32_t variables = argument->kind == AST_EXPR_LAMBDA
                                  ? (uint32_t)argument->lambda.params.count
@@ -419,6 +446,9 @@ enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *
     struct expr_list args = {0};
     TRY(aggregate_arguments(&inner, ast, name, &args, err));
     TRY(check_aggregate_arguments(resolver, &args, call->over != NULL, err));
+    if (call->nulls != AST_NULLS_UNSAID &&
+        (aggregate_find(name)->flags & AGGREGATE_IGNORE_NULLS) == 0)
+        return raise_syntax(resolver, ast, name, "IGNORE NULLS", err);
 
     struct expr *filter = NULL;
     if (call->filter != NULL) {
@@ -444,6 +474,11 @@ enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *
         .position_end = ast->position_end,
     };
     TRY(aggregate_resolve(&analyzer->functions, &request, out, err));
+    if (expr_has_kind(*out, EXPR_OUTER) && expr_has_kind(*out, EXPR_COLUMN))
+        return error_raise_at(
+            err,
+            STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__AGGREGATE_FUNCTION_MIXED_OUTER_LOCAL_REFERENCES,
+            ast->position, ast->position_end, "function", expr_qualified(analyzer, *out), NULL);
     inner.used_alias = inner.used_alias || resolver->used_alias;
     resolver->used_alias = inner.used_alias;
     if ((*out)->kind == EXPR_AGGREGATE)
@@ -477,8 +512,10 @@ static enum status raise_without_over(struct resolver *resolver, const struct as
         text[length] =
             (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] + 32 : name[length]);
     text[length] = '\0';
-    return error_raise_at(err, STATUS_WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE, ast->position,
-                          ast->position_end, "funcName",
+    bool own = resolver->item_aliased || resolver->clause != CLAUSE_SELECT;
+    return error_raise_at(err, STATUS_WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
+                          own ? ast->position : resolver->select_position,
+                          own ? ast->position_end : resolver->select_position_end, "funcName",
                           arena_sprintf(resolver->analyzer->arena, "\"%s()\"", text), NULL);
 }
 

@@ -45,6 +45,22 @@ static const struct ast_window *find_window(struct resolver *resolver,
 
 /* ---- the function ---- */
 
+static enum status check_buckets(struct resolver *resolver, const struct ast_expr *ast,
+                                 const struct expr *call, struct error *err)
+{
+    if (call->kind != EXPR_CALL || strcmp(call->call.function->name, "ntile") != 0 ||
+        call->arg_count != 1 || call->args[0]->kind != EXPR_LITERAL ||
+        call->args[0]->type->id != TYPE_INT || vector_is_null(call->args[0]->literal.value, 0))
+        return OK;
+    int32_t buckets = VECTOR_VALUES(int32_t, call->args[0]->literal.value)[0];
+    if (buckets > 0)
+        return OK;
+    return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, ast->position,
+                          ast->position_end, "exprName", "buckets", "valueRange", "(0, 2147483647]",
+                          "currentValue", arena_sprintf(resolver->analyzer->arena, "%d", buckets),
+                          "sqlExpr", expr_sql(resolver->analyzer, call), NULL);
+}
+
 static enum status resolve_windowed(struct resolver *resolver, const struct ast_expr *ast,
                                     const char *name, struct expr **out, struct error *err)
 {
@@ -65,8 +81,9 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
         TRY(resolve_arguments(resolver, ast, name, &args, err));
         if (name_is(name, offset_functions) && args.count > 1 && !expr_is_foldable(args.items[1]))
             return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1035, "prettyName", name, NULL);
-        return resolve_function(resolver, name, args.items, args.count, ast->position,
-                                ast->position_end, out, err);
+        TRY(resolve_function(resolver, name, args.items, args.count, ast->position,
+                             ast->position_end, out, err));
+        return check_buckets(resolver, ast, *out, err);
     }
     if (aggregate_find(name) != NULL)
         return resolve_aggregate(resolver, ast, name, out, err);
@@ -98,10 +115,13 @@ static enum status resolve_bound(struct resolver *resolver, const struct ast_bou
         *out = expr_literal_int(resolver->analyzer->arena, 0);
         return OK;
     case AST_BOUND_FOLLOWING:
-        return resolve_expr(resolver, bound->expr, out, err);
     case AST_BOUND_PRECEDING:
         TRY(resolve_expr(resolver, bound->expr, out, err));
-        return resolve_function(resolver, "negative", out, 1, bound->position, bound->position_end,
+        if (!expr_is_foldable(*out))
+            return error_raise(err, STATUS_INVALID_SQL_SYNTAX__INVALID_WINDOW_FRAME_BOUND, NULL);
+        if (bound->kind == AST_BOUND_FOLLOWING)
+            return OK;
+        return resolve_function(resolver, "unary -", out, 1, bound->position, bound->position_end,
                                 out, err);
     }
     return OK;
@@ -233,7 +253,7 @@ static enum status check_ordered(struct resolver *resolver, const char *name,
         lower[length] = (char)(name[length] | 32);
     lower[length] = '\0';
     if (name_is(name, offset_functions))
-        snprintf(text, sizeof text, "%s", expr_name(resolver->analyzer, window->args[0]));
+        snprintf(text, sizeof text, "%s", expr_qualified(resolver->analyzer, window->args[0]));
     else
         for (size_t i = 0; i <= length + 2; i++)
             text[i] =
@@ -283,13 +303,13 @@ enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast, 
         TRY(check_window_place(resolver, ast, err));
     struct resolver inner = *resolver;
     inner.in_window = true;
+    struct expr *function;
+    TRY(resolve_windowed(&inner, ast, name, &function, err));
     const struct ast_window *spec = find_window(resolver, ast->call.over);
     if (spec == NULL)
         return error_raise_at(err, STATUS_MISSING_WINDOW_SPECIFICATION, -1, -1, "windowName",
                               name_text(resolver->analyzer, &ast->call.over->reference), "docroot",
                               "https://spark.apache.org/docs/latest", NULL);
-    struct expr *function;
-    TRY(resolve_windowed(&inner, ast, name, &function, err));
     struct expr *window = arena_new_object(resolver->analyzer->arena, sizeof *window);
     window->kind = EXPR_WINDOW;
     window->type = function->type;

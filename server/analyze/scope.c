@@ -274,12 +274,12 @@ struct match {
 };
 
 static void match_add(struct analyzer *analyzer, struct match *match, struct scope_column *column,
-                      uint32_t used)
+                      const char *written, uint32_t used)
 {
     match->used = used;
     if (match->count > 0 && match->column->attribute->id == column->attribute->id)
         return;
-    const char *name = text_quoted(analyzer, column->name);
+    const char *name = text_quoted(analyzer, written);
     if (column->qualifier != NULL)
         name =
             arena_sprintf(analyzer->arena, "%s.%s", text_quoted(analyzer, column->qualifier), name);
@@ -299,7 +299,7 @@ static void match_qualified(struct analyzer *analyzer, const struct scope *scope
         if (column->qualifier == NULL || !name_equal(analyzer, column->qualifier, parts[0]) ||
             !name_equal(analyzer, column->name, parts[1]))
             continue;
-        match_add(analyzer, match, column, 2);
+        match_add(analyzer, match, column, parts[1], 2);
     }
 }
 
@@ -310,7 +310,7 @@ static void match_plain(struct analyzer *analyzer, const struct scope *scope,
         struct scope_column *column = &scope->columns[i];
         if (column->qualified_only || !name_equal(analyzer, column->name, parts[0]))
             continue;
-        match_add(analyzer, match, column, 1);
+        match_add(analyzer, match, column, parts[0], 1);
     }
 }
 

@@ -136,6 +136,8 @@ static const char *item_name(struct analyzer *analyzer, const struct ast_item *a
 {
     if (ast->aliases.count > 0)
         return name_text(analyzer, &ast->aliases.items[0]);
+    if (ast->expr->kind == AST_EXPR_STAR && analyzer_expr_name(analyzer, expr) != NULL)
+        return analyzer_expr_name(analyzer, expr);
     if (expr->kind == EXPR_COLUMN && strncmp(expr->column.name, "lateralAliasReference(", 22) == 0)
         return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
     if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_OUTER)
@@ -219,6 +221,7 @@ static enum status select_list(struct select *select, struct error *err)
         struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
         resolver.aliases = select->aliases;
         resolver.alias_count = select->alias_count;
+        resolver.item_aliased = list->items[i].aliases.count > 0;
         TRY(resolve_item(select, &resolver, &list->items[i], err));
     }
     return OK;
@@ -253,6 +256,45 @@ static enum status resolve_group_windows(struct select *select, struct error *er
     return OK;
 }
 
+static const char *item_qualifier(const struct select_item *item)
+{
+    return item->aliases == NULL && item->expr->kind == EXPR_COLUMN ? item->expr->column.qualifier
+                                                                    : NULL;
+}
+
+/* The suggestions for a name of HAVING or ORDER BY are the columns of the list. */
+static enum status unresolved_in_output(struct select *select, const char *quoted,
+                                        const char *plain, uint32_t parts, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
+    scope->columns =
+        arena_new_object(analyzer->arena, (select->items.count + 1) * sizeof *scope->columns);
+    for (uint32_t i = 0; i < select->items.count; i++) {
+        scope->columns[scope->count].qualifier = item_qualifier(&select->items.items[i]);
+        scope->columns[scope->count++].name = select->items.items[i].name;
+    }
+    struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_HAVING, NULL);
+    int position = err->position, position_end = err->position_end;
+    error_clear(err);
+    return raise_unresolved_column(&resolver, quoted, plain, parts, position, position_end, err);
+}
+
+static enum status having_unresolved(struct select *select, struct error *err)
+{
+    const char *quoted = arena_strdup(select->analyzer->arena, error_param(err, "objectName"));
+    struct buffer plain = {0};
+    uint32_t parts = 1;
+    for (const char *at = quoted; *at != '\0'; at++) {
+        parts += at[0] == '`' && at[1] == '.' && at[2] == '`';
+        if (*at != '`')
+            buffer_add_byte(&plain, (uint8_t)*at);
+    }
+    const char *text = arena_strdup(select->analyzer->arena, buffer_text(&plain));
+    buffer_fini(&plain);
+    return unresolved_in_output(select, quoted, text, parts, err);
+}
+
 static enum status select_having(struct select *select, struct error *err)
 {
     if (select->ast->having == NULL)
@@ -260,7 +302,10 @@ static enum status select_having(struct select *select, struct error *err)
     struct resolver resolver = select_resolver(select, CLAUSE_HAVING);
     resolver.aliases = select->aliases;
     resolver.alias_count = select->alias_count;
-    TRY(resolve_expr(&resolver, select->ast->having, &select->having, err));
+    enum status status = resolve_expr(&resolver, select->ast->having, &select->having, err);
+    if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION && err->position >= 0)
+        return having_unresolved(select, err);
+    TRY(status);
     if (resolver.used_alias)
         select->having = expr_rewrite(select->analyzer->arena, select->having, put_alias, select);
     if (select->having->type->id != TYPE_BOOLEAN) {
@@ -285,6 +330,7 @@ static struct scope *output_scope(struct select *select, struct attribute *const
         scope->columns[scope->count++] = (struct scope_column){
             .attribute = output[i],
             .name = output[i]->name,
+            .qualifier = input == NULL ? item_qualifier(&select->items.items[i]) : NULL,
         };
     for (uint32_t i = 0; i < extra; i++) {
         struct scope_column column = input->columns[i];
@@ -306,18 +352,9 @@ static enum status having_error(struct select *select, enum status status, struc
     const char *column = error_param(err, "expression");
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(column) - 2), column + 1);
-    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
-    scope->columns =
-        arena_new_object(analyzer->arena, (select->items.count + 1) * sizeof *scope->columns);
-    for (uint32_t i = 0; i < select->items.count; i++)
-        scope->columns[scope->count++].name = select->items.items[i].name;
-    struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_HAVING, NULL);
-    int position = err->position, position_end = err->position_end;
-    error_clear(err);
     char *dot = strrchr(name, '.');
-    const char *plain = dot != NULL ? dot + 1 : name;
-    return raise_unresolved_column(&resolver, text_quoted(analyzer, plain), plain, 1, position,
-                                   position_end, err);
+    const char *plain = arena_strdup(analyzer->arena, dot != NULL ? dot + 1 : name);
+    return unresolved_in_output(select, text_quoted(analyzer, plain), plain, 1, err);
 }
 
 static enum status aggregate_slots(struct select *select, struct error *err)
@@ -402,9 +439,8 @@ static enum status check_order_keys(struct select *select, struct error *err)
                                NULL);
         if (!expr_has_window(expr) && (select->aggregated || !expr_has_aggregate(expr)))
             continue;
-        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_OPERATOR, select->tail->position,
-                              select->tail->position_end, "operator", "Sort", "invalidExprSqls",
-                              expr_sql(select->analyzer, expr), NULL);
+        return raise_operator(select->analyzer, expr, "Sort", select->tail->position,
+                              select->tail->position_end, err);
     }
     return OK;
 }

@@ -30,7 +30,9 @@ static struct expr *subquery_expr(struct resolver *resolver, const struct ast_ex
 {
     struct expr *expr = arena_new_object(resolver->analyzer->arena, sizeof *expr);
     expr->kind = EXPR_SUBQUERY;
-    expr->position = ast->position;
+    expr->position = ast->kind == AST_EXPR_IN
+                         ? text_next(resolver->analyzer, ast->in.value->position_end)
+                         : ast->position;
     expr->position_end = ast->position_end;
     expr->subquery.kind = kind;
     expr->subquery.plan = plan;
@@ -101,8 +103,9 @@ static enum status raise_in_length(struct resolver *resolver, const struct ast_e
         buffer_printf(&left, "%s%s", i > 0 ? ", " : "", expr_sql(analyzer, values->items[i]));
     for (uint32_t i = 0; i < plan->output_count; i++)
         buffer_printf(&right, "%s\"%s\"", i > 0 ? ", " : "", plan->output[i]->name);
-    error_raise_at(err, STATUS_DATATYPE_MISMATCH__IN_SUBQUERY_LENGTH_MISMATCH, ast->position,
-                   ast->position_end, "sqlExpr", in_sql(resolver, values), "leftLength",
+    error_raise_at(err, STATUS_DATATYPE_MISMATCH__IN_SUBQUERY_LENGTH_MISMATCH,
+                   text_next(analyzer, ast->in.value->position_end), ast->position_end, "sqlExpr",
+                   in_sql(resolver, values), "leftLength",
                    arena_sprintf(analyzer->arena, "%u", values->count), "rightLength",
                    arena_sprintf(analyzer->arena, "%u", plan->output_count), "leftColumns",
                    buffer_text(&left), "rightColumns", buffer_text(&right), NULL);
@@ -129,8 +132,8 @@ static enum status raise_in_types(struct resolver *resolver, const struct ast_ex
     if (!plain)
         right = text_quoted(analyzer, right);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__IN_SUBQUERY_DATA_TYPE_MISMATCH,
-                          ast->position, ast->position_end, "sqlExpr", in_sql(resolver, values),
-                          "mismatchedColumns",
+                          text_next(analyzer, ast->in.value->position_end), ast->position_end,
+                          "sqlExpr", in_sql(resolver, values), "mismatchedColumns",
                           arena_sprintf(analyzer->arena, "(%s:%s, %s:%s)", left,
                                         type_name(analyzer->arena, value->type), right,
                                         type_name(analyzer->arena, column->type)),

@@ -10,7 +10,7 @@
 struct maker {
     struct rewriter *rewriter;
     struct physical_plan *plan;
-    uint32_t depth;
+    bool unbound; /* an expression refers to what its input does not deliver */
 };
 
 static enum status make(struct maker *maker, struct logical_node *node, struct plan_node **out,
@@ -33,6 +33,7 @@ static struct plan_node *new_node(struct maker *maker, enum plan_kind kind,
 /* ---- binding ---- */
 
 struct binding {
+    struct maker *maker;
     const struct logical_node *inputs[2];
     uint32_t input_count;
 };
@@ -40,6 +41,8 @@ struct binding {
 static struct expr *bind_column(struct arena *arena, struct expr *expr, void *arg)
 {
     const struct binding *binding = arg;
+    if (expr->kind == EXPR_OUTER || expr->kind == EXPR_SUBQUERY)
+        binding->maker->unbound = true;
     if (expr->kind != EXPR_COLUMN)
         return expr;
     uint32_t before = 0, ordinal;
@@ -55,13 +58,13 @@ static struct expr *bind_column(struct arena *arena, struct expr *expr, void *ar
         }
         before += input->output_count;
     }
-    CHECK(!"a column that no input delivers");
+    binding->maker->unbound = true;
     return expr;
 }
 
 static struct expr *bind(struct maker *maker, struct expr *expr, const struct logical_node *input)
 {
-    struct binding binding = {.inputs = {input}, .input_count = 1};
+    struct binding binding = {.maker = maker, .inputs = {input}, .input_count = 1};
     return expr_rewrite(maker->rewriter->arena, expr, bind_column, &binding);
 }
 
@@ -375,8 +378,8 @@ static enum status make_join(struct maker *maker, struct logical_node *node, str
     memcpy(join->join.null_safe, parts.null_safe, parts.left.count);
     struct expr *rest = conjunction(maker->rewriter, parts.rest.items, parts.rest.count);
     if (rest != NULL) {
-        struct binding binding = {.inputs = {node->children[0], node->children[1]},
-                                  .input_count = 2};
+        struct binding binding = {
+            .maker = maker, .inputs = {node->children[0], node->children[1]}, .input_count = 2};
         join->join.condition = expr_rewrite(arena, rest, bind_column, &binding);
     }
     *out = join;
@@ -545,6 +548,9 @@ enum status physical_make(struct rewriter *rewriter, struct logical_node *node,
 {
     struct maker maker = {.rewriter = rewriter, .plan = plan};
     TRY(make(&maker, node, &plan->root, err));
+    if (maker.unbound)
+        return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
+                           "A column of an outer query in this place", NULL);
     int next = 0;
     number(plan->root, &next);
     return OK;
