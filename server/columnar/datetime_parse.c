@@ -12,6 +12,7 @@
 struct parser {
     const uint8_t *at;
     const uint8_t *end;
+    const uint8_t *failed; /* where the step began that did not match */
     int64_t values[FIELD_COUNT];
     uint32_t set; /* bit per field */
     bool has_offset;
@@ -311,8 +312,11 @@ static bool run_steps(struct parser *parser, const struct datetime_step *steps, 
 {
     for (uint32_t i = from; i < to; i++) {
         if (steps[i].kind != STEP_OPTIONAL_BEGIN) {
-            if (!parse_step(parser, &steps[i]))
+            const uint8_t *start = parser->at;
+            if (!parse_step(parser, &steps[i])) {
+                parser->failed = start;
                 return false;
+            }
             continue;
         }
         struct parser before = *parser;
@@ -473,4 +477,82 @@ enum text_result datetime_pattern_parse_time(const struct datetime_pattern *patt
         return TEXT_INVALID;
     *out_ns = resolved.seconds * INT64_C(1000000000) + resolved.nanos / 1000 * 1000;
     return TEXT_OK;
+}
+
+/* ---- explaining ---- */
+
+static void explain_range(struct buffer *out, const char *field, const char *range, int64_t value)
+{
+    buffer_printf(out, "Invalid value for %s (valid values %s): %lld", field, range,
+                  (long long)value);
+}
+
+void datetime_explain_date(struct buffer *out, int64_t year, int64_t month, int64_t day)
+{
+    if (year < -YEAR_MAX || year > YEAR_MAX)
+        explain_range(out, "Year", "-999999999 - 999999999", year);
+    else if (month < 1 || month > 12)
+        explain_range(out, "MonthOfYear", "1 - 12", month);
+    else if (day < 1 || day > 31)
+        explain_range(out, "DayOfMonth", "1 - 28/31", day);
+    else if (month == 2 && day == 29 && !civil_is_leap_year(year))
+        buffer_printf(out, "Invalid date 'February 29' as '%lld' is not a leap year",
+                      (long long)year);
+    else if (!civil_is_valid(year, (int)month, (int)day)) {
+        const char *name = datetime_months[month];
+        buffer_add_text(out, "Invalid date '");
+        for (; *name != '\0'; name++)
+            buffer_add_byte(out, (uint8_t)(*name >= 'a' ? *name - 32 : *name));
+        buffer_printf(out, " %lld'", (long long)day);
+    }
+}
+
+void datetime_explain_time(struct buffer *out, int64_t hour, int64_t minute, int64_t second)
+{
+    if (hour < 0 || hour > 23)
+        explain_range(out, "HourOfDay", "0 - 23", hour);
+    else if (minute < 0 || minute > 59)
+        explain_range(out, "MinuteOfHour", "0 - 59", minute);
+    else if (second < 0 || second > 59)
+        explain_range(out, "SecondOfMinute", "0 - 59", second);
+}
+
+static int64_t value_or(const struct parser *parser, enum datetime_field field, int64_t missing)
+{
+    return has(parser, field) ? parser->values[field] : missing;
+}
+
+static void explain_fields(struct buffer *out, const struct parser *parser)
+{
+    if (!in_range(parser, FIELD_CLOCK_HOUR, 1, 24))
+        explain_range(out, "ClockHourOfDay", "1 - 24", parser->values[FIELD_CLOCK_HOUR]);
+    else if (!in_range(parser, FIELD_CLOCK_HOUR_AMPM, 1, 12))
+        explain_range(out, "ClockHourOfAmPm", "1 - 12", parser->values[FIELD_CLOCK_HOUR_AMPM]);
+    else if (!in_range(parser, FIELD_HOUR_AMPM, 0, 11))
+        explain_range(out, "HourOfAmPm", "0 - 11", parser->values[FIELD_HOUR_AMPM]);
+    else if (!in_range(parser, FIELD_DAY_OF_YEAR, 1, 366))
+        explain_range(out, "DayOfYear", "1 - 365/366", parser->values[FIELD_DAY_OF_YEAR]);
+    size_t size = out->size_bytes;
+    datetime_explain_time(out, value_or(parser, FIELD_HOUR, 0), value_or(parser, FIELD_MINUTE, 0),
+                          value_or(parser, FIELD_SECOND, 0));
+    if (out->size_bytes == size)
+        datetime_explain_date(out, value_or(parser, FIELD_YEAR, 1970),
+                              value_or(parser, FIELD_MONTH, 1), value_or(parser, FIELD_DAY, 1));
+}
+
+void datetime_pattern_explain(const struct datetime_pattern *pattern, struct bytes text,
+                              struct buffer *out)
+{
+    struct parser parser = {.at = text.data, .end = text.data + text.size_bytes};
+    buffer_add_text(out, "Text '");
+    buffer_add_bytes(out, text);
+    buffer_add_text(out, "' could not be parsed");
+    if (!run_steps(&parser, pattern->steps, 0, pattern->count))
+        buffer_printf(out, " at index %d", (int)(parser.failed - text.data));
+    else if (parser.at != parser.end)
+        buffer_printf(out, ", unparsed text found at index %d", (int)(parser.at - text.data));
+    else {
+        buffer_add_text(out, ": ");
+        explain_fields(out, &parser);
+    }
 }

@@ -41,6 +41,10 @@ enum text_result datetime_pattern_parse_date(const struct datetime_pattern *patt
 enum text_result datetime_pattern_parse_time(const struct datetime_pattern *pattern,
                                              struct bytes text, int64_t *out_ns);
 
+/* Appends why a text was refused, in the words of Java's DateTimeParseException. */
+void datetime_pattern_explain(const struct datetime_pattern *pattern, struct bytes text,
+                              struct buffer *out);
+
 /* Appends the text of an instant in `zone`. */
 void datetime_pattern_format(const struct datetime_pattern *pattern, struct buffer *out, int64_t us,
                              const struct zone *zone);
@@ -49,6 +53,13 @@ void datetime_pattern_format_ntz(const struct datetime_pattern *pattern, struct 
                                  int64_t local_us);
 void datetime_pattern_format_date(const struct datetime_pattern *pattern, struct buffer *out,
                                   int32_t days);
+
+/*
+ * What Java says of numbers that are no date, or no time of day: "Invalid date 'April 31'",
+ * "Invalid value for HourOfDay (valid values 0 - 23): 24".  Nothing is appended if they are one.
+ */
+void datetime_explain_date(struct buffer *out, int64_t year, int64_t month, int64_t day);
+void datetime_explain_time(struct buffer *out, int64_t hour, int64_t minute, int64_t second);
 
 /* True if the pattern has fields of the time of day or a zone. */
 bool datetime_pattern_has_time(const struct datetime_pattern *pattern);

@@ -16,6 +16,7 @@ struct array_builder {
     uint32_t *indices;
     size_t count;
     size_t capacity;
+    size_t row_start;
 };
 
 void array_builder_begin(struct array_builder *builder, const struct kernel_call *call);
@@ -23,8 +24,8 @@ void array_builder_add(struct array_builder *builder, uint32_t index);
 /* The row's array is what was added since the last row. */
 void array_builder_end_row(struct array_builder *builder, uint32_t row);
 /* Gathers from the pool into the only child of the result; frees the builder. */
-MUST_USE enum status array_builder_finish(struct array_builder *builder,
-                                          const struct vector *pool, struct error *err);
+MUST_USE enum status array_builder_finish(struct array_builder *builder, const struct vector *pool,
+                                          struct error *err);
 void array_builder_free(struct array_builder *builder);
 
 /* Elements of argument `index` at `row`; {0, 0} if it is NULL. */
@@ -79,7 +80,6 @@ KERNEL(kernel_array_except);
 KERNEL(kernel_arrays_overlap);
 KERNEL(kernel_arrays_zip);
 KERNEL(kernel_size);
-KERNEL(kernel_array_size);
 KERNEL(kernel_sequence);
 KERNEL(kernel_map_keys);
 KERNEL(kernel_map_values);

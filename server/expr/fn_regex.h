@@ -5,6 +5,7 @@
 
 RESOLVER(resolve_regexp_replace);
 
+KERNEL(kernel_rlike);
 KERNEL(kernel_regexp_extract);
 KERNEL(kernel_regexp_extract_all);
 KERNEL(kernel_regexp_substr);
