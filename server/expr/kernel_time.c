@@ -13,6 +13,12 @@
 RESOLVER(resolve_date_add)
 {
     *out = call;
+    const struct expr *days = call->args[1];
+    enum type_id id = days->type->id;
+    if (id == TYPE_VOID || (id == TYPE_STRING && expr_is_foldable(days)))
+        call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_INT));
+    else if (id != TYPE_INT && id != TYPE_SHORT && id != TYPE_BYTE)
+        return function_wrong_type(call, 1, "(\"INT\" or \"SMALLINT\" or \"TINYINT\")", err);
     return function_apply(ctx, call, "date,int|smallint|tinyint->date", err);
 }
 

@@ -8,6 +8,7 @@
 
 #define NUMERIC_OR_INTERVAL                                                                        \
     "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\" or \"INTERVAL\")"
+#define DAYS      "(\"INT\" or \"SMALLINT\" or \"TINYINT\")"
 #define DIVISIBLE "(\"DOUBLE\" or \"DECIMAL\")"
 #define DIV_INPUT                                                                                  \
     "(\"BIGINT\" or \"DECIMAL\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\")"
@@ -101,13 +102,15 @@ static void promote_strings(const struct resolve_context *ctx, const struct bina
     bool right = args[1]->type->id == TYPE_STRING;
     if (!left && !right)
         return;
-    if (!ctx->ansi && !rule->comparison && rule != &boolean) {
+    if (!ctx->ansi && rule == &boolean)
+        return;
+    if (!ctx->ansi && !rule->comparison) {
         const struct type *other = args[left ? 1 : 0]->type;
         if (is_ansi_interval(other) || other->id == TYPE_INTERVAL)
             return;
         const struct type *number = type_simple(TYPE_DOUBLE);
         args[left ? 0 : 1] = coercion_cast(ctx, args[left ? 0 : 1], number);
-        if (left && right && rule->accepts(number))
+        if (left && right)
             args[1] = coercion_cast(ctx, args[1], number);
         return;
     }
@@ -345,6 +348,21 @@ static enum status date_and_interval(struct resolve_context *ctx, const struct e
     return resolve_as(ctx, call, "date_add", date, days, out, err);
 }
 
+/* date +- days: only integers; a string is refused though date_add() takes a literal one. */
+static enum status date_and_days(struct resolve_context *ctx, const struct expr *call, bool plus,
+                                 struct expr *date, struct expr *days, struct expr **out,
+                                 struct error *err)
+{
+    const char *name = plus ? "date_add" : "date_sub";
+    if (days->type->id != TYPE_STRING)
+        return resolve_as(ctx, call, name, date, days, out, err);
+    struct expr *args[] = {date, days};
+    struct expr *shown = expr_call(ctx->arena, function_find(name), name, args, 2);
+    shown->position = call->position;
+    shown->position_end = call->position_end;
+    return function_wrong_type(shown, 1, DAYS, err);
+}
+
 /* *done: the call was one of dates or times and *out is set. */
 static enum status add_datetime(struct resolve_context *ctx, struct expr *call, bool *done,
                                 struct expr **out, struct error *err)
@@ -376,9 +394,9 @@ static enum status add_datetime(struct resolve_context *ctx, struct expr *call, 
         if (is_time_interval(l->type))
             return time_add(ctx, call, true, r, l, out, err);
         if (l->type->id == TYPE_DATE)
-            return resolve_as(ctx, call, "date_add", l, r, out, err);
+            return date_and_days(ctx, call, true, l, r, out, err);
         if (r->type->id == TYPE_DATE)
-            return resolve_as(ctx, call, "date_add", r, l, out, err);
+            return date_and_days(ctx, call, true, r, l, out, err);
     }
     *done = false;
     return OK;
@@ -390,6 +408,11 @@ static enum status subtract_times(struct resolve_context *ctx, struct expr *call
 {
     struct expr *args[] = {call->args[0], call->args[1]};
     bool dates = !is_timestamp(args[0]->type) && !is_timestamp(args[1]->type);
+    for (uint32_t i = 0; !dates && !ctx->ansi && i < 2; i++) {
+        if (args[i]->type->id == TYPE_STRING)
+            return function_wrong_type(call, i, "\"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)\"",
+                                       err);
+    }
     if (dates)
         return resolve_as(ctx, call, "date - date", args[0], args[1], out, err);
     for (int i = 0; i < 2; i++) {
@@ -425,7 +448,7 @@ static enum status subtract_datetime(struct resolve_context *ctx, struct expr *c
         (r->type->id == TYPE_VOID || (ctx->ansi && r->type->id == TYPE_STRING)))
         return subtract_times(ctx, call, out, err);
     if (l->type->id == TYPE_DATE)
-        return resolve_as(ctx, call, "date_sub", l, r, out, err);
+        return date_and_days(ctx, call, false, l, r, out, err);
     *done = false;
     return OK;
 }
@@ -461,6 +484,8 @@ static enum status multiply_or_divide(struct resolve_context *ctx, struct expr *
     *out = call;
     if (multiply)
         return arithmetic(ctx, call, &numeric, ARITHMETIC_MULTIPLY, mode, err);
+    if (l->type->id == TYPE_VOID && r->type->id == TYPE_DECIMAL) /* NULL / x is a double */
+        call->args[1] = coercion_cast(ctx, r, type_simple(TYPE_DOUBLE));
     TRY(meet(ctx, &divisible, call, err));
     if (call->args[0]->type->id != TYPE_DECIMAL) {
         call->args[0] = coercion_cast(ctx, call->args[0], type_simple(TYPE_DOUBLE));
