@@ -161,6 +161,8 @@ static enum status parse_dialect(const struct options *options, struct csv_reade
     int64_t columns = 0;
     TRY(csv_parse_delimiter(options, dialect->delimiter, &dialect->delimiter_size, err));
     reader->delimiter_missing = dialect->delimiter_size == 0;
+    struct bytes delimiter = bytes_of(dialect->delimiter, dialect->delimiter_size);
+    dialect->delimiter_long = utf8_length(delimiter) > 1 || dialect->delimiter[0] >= 0xF0;
     TRY(option_char(options, "quote", '"', &dialect->quote, err));
     TRY(option_char(options, "escape", '\\', &dialect->escape, err));
     uint32_t fallback = dialect->escape == dialect->quote ? 0 : dialect->escape;

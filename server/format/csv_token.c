@@ -158,7 +158,8 @@ static bool is_escape(const struct csv_parser *parser)
 static bool at_delimiter(const struct csv_parser *parser)
 {
     const struct csv_dialect *dialect = parser->dialect;
-    return parser->ch >= 0 && (size_t)(parser->end - parser->ch_start) >= dialect->delimiter_size &&
+    return !parser->deaf && parser->ch >= 0 &&
+           (size_t)(parser->end - parser->ch_start) >= dialect->delimiter_size &&
            memcmp(parser->ch_start, dialect->delimiter, dialect->delimiter_size) == 0;
 }
 
@@ -206,24 +207,45 @@ static void empty_parsed(struct csv_parser *parser)
     push(parser, parser->dialect->null_value);
 }
 
+/* A place to go back to: what univocity does not store when the text ends. */
+struct place {
+    int32_t ch;
+    const uint8_t *start;
+};
+
+static struct place here(const struct csv_parser *parser)
+{
+    return (struct place){parser->ch, parser->ch_start};
+}
+
+static enum step ended(struct csv_parser *parser, struct place place)
+{
+    parser->ch = place.ch;
+    parser->ch_start = place.start;
+    return STEP_EOF;
+}
+
 /* Appends up to the end of the value, quotes or not. */
 static enum step append_to_end(struct csv_parser *parser)
 {
+    struct place place = here(parser);
+    bool forgets = parser->deaf || !parser->dialect->delimiter_long;
     while (!at_value_end(parser)) {
         append_ch(parser);
         if (!next(parser))
-            return STEP_EOF;
+            return forgets ? ended(parser, place) : STEP_EOF;
     }
     return STEP_END;
 }
 
 static enum step skip_value(struct csv_parser *parser)
 {
+    struct place place = here(parser);
     buffer_clear(&parser->value);
     parser->skipped = true;
     while (!at_value_end(parser)) {
         if (!next(parser))
-            return STEP_EOF;
+            return ended(parser, place);
     }
     return STEP_END;
 }
@@ -280,16 +302,18 @@ static enum step stray_quote(struct csv_parser *parser)
     return STEP_EOF;
 }
 
-/* A quote or an escape inside a quoted value. */
-static enum step quote_or_escape(struct csv_parser *parser)
+/*
+ * A quote or an escape inside a value.  True: it follows a quote that is neither escaped nor the
+ * end of the value.
+ */
+static bool quote_or_escape(struct csv_parser *parser)
 {
     const struct csv_dialect *dialect = parser->dialect;
-    bool was_escape = parser->prev == (int32_t)dialect->escape;
     if (is_escape(parser) && dialect->escape_escape != 0 &&
         parser->prev == (int32_t)dialect->escape_escape) {
         append_code(parser, dialect->escape);
         parser->ch = 0;
-    } else if (was_escape) {
+    } else if (parser->prev == (int32_t)dialect->escape) {
         if (is_quote(parser)) {
             append_code(parser, dialect->quote);
             parser->ch = 0;
@@ -298,35 +322,73 @@ static enum step quote_or_escape(struct csv_parser *parser)
         }
     } else if (is_quote(parser) && was_quote(parser)) {
         append_code(parser, dialect->quote);
-    } else if (was_quote(parser)) {
-        if (dialect->stray_quote == CSV_SKIP_VALUE)
-            return skip_value(parser);
-        append_code(parser, dialect->quote);
-        return append_to_end(parser);
+    } else {
+        return was_quote(parser);
     }
-    return STEP_AGAIN;
+    return false;
+}
+
+/*
+ * Behind an escape that follows a stray quote.  Each further one of them makes univocity call
+ * itself, and on return it steps over the delimiter that ended the inner call: `depth` counts the
+ * calls.
+ */
+static enum step behind_stray_quote(struct csv_parser *parser)
+{
+    const struct csv_dialect *dialect = parser->dialect;
+    if (dialect->stray_quote == CSV_SKIP_VALUE)
+        return skip_value(parser);
+    parser->deaf = dialect->delimiter_long;
+    append_code(parser, dialect->quote);
+    parser->prev = parser->ch;
+    for (size_t depth = 0;;) {
+        if (at_value_end(parser)) {
+            if (depth-- == 0)
+                break;
+        } else if (!is_quote(parser) && !is_escape(parser)) {
+            if (was_quote(parser))
+                append_code(parser, dialect->quote);
+            append_ch(parser);
+        } else if (quote_or_escape(parser)) {
+            append_code(parser, dialect->quote);
+            parser->prev = parser->ch;
+            depth++;
+            continue;
+        }
+        parser->prev = parser->ch;
+        if (!next(parser))
+            return STEP_EOF;
+    }
+    parser->deaf = false;
+    return STEP_END;
+}
+
+/* Plain characters inside a quoted value. */
+static enum step quoted_run(struct csv_parser *parser)
+{
+    const struct csv_dialect *dialect = parser->dialect;
+    if (parser->prev == (int32_t)dialect->escape && dialect->escape != 0)
+        append_code(parser, dialect->escape);
+    struct place place = here(parser);
+    while (!is_quote(parser) && !is_escape(parser) && !is_char(parser, dialect->escape_escape)) {
+        append_ch(parser);
+        if (!next(parser))
+            return ended(parser, place);
+    }
+    return STEP_END;
 }
 
 /* The inside of a quoted value up to its closing quote; ch is then what follows it. */
 static enum step quoted_inside(struct csv_parser *parser)
 {
-    const struct csv_dialect *dialect = parser->dialect;
     while (!was_quote(parser) || !(is_blank(parser->ch) || at_value_end(parser))) {
         if (!is_quote(parser) && !is_escape(parser)) {
             if (was_quote(parser))
                 return stray_quote(parser);
-            if (parser->prev == (int32_t)dialect->escape && dialect->escape != 0)
-                append_code(parser, dialect->escape);
-            while (!is_quote(parser) && !is_escape(parser) &&
-                   !is_char(parser, dialect->escape_escape)) {
-                append_ch(parser);
-                if (!next(parser))
-                    return STEP_EOF;
-            }
-        } else {
-            enum step step = quote_or_escape(parser);
-            if (step != STEP_AGAIN)
-                return step;
+            if (quoted_run(parser) == STEP_EOF)
+                return STEP_EOF;
+        } else if (quote_or_escape(parser) && behind_stray_quote(parser) == STEP_EOF) {
+            return STEP_EOF;
         }
         parser->prev = parser->ch;
         if (!next(parser))
@@ -358,6 +420,7 @@ static enum step quoted_behind(struct csv_parser *parser)
     if (until_delimiter(parser) || (!is_quote(parser) && !is_escape(parser)))
         append_ch(parser);
     parser->prev = parser->ch;
+    parser->deaf = parser->dialect->delimiter_long;
     return STEP_AGAIN;
 }
 
@@ -395,15 +458,84 @@ static enum step parse_quoted(struct csv_parser *parser)
     }
 }
 
+static const uint8_t *find_byte(const uint8_t *at, const uint8_t *end, uint8_t byte)
+{
+    const uint8_t *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
+    return found == NULL ? end : found;
+}
+
+/* True if univocity takes the inside of a quoted value as it is. */
+static bool plain_inside(const struct csv_dialect *dialect, struct bytes value, bool at_end)
+{
+    if (at_end && value.size_bytes == 0 && dialect->escape == 0)
+        return false;
+    if (value.size_bytes == 0)
+        return true;
+    const uint8_t *end = value.data + value.size_bytes;
+    if (at_end && dialect->escape_escape != dialect->escape && dialect->escape_escape != 0 &&
+        find_byte(value.data, end, (uint8_t)dialect->escape_escape) != end)
+        return false;
+    if (dialect->escape == dialect->quote || dialect->escape == 0)
+        return true;
+    const uint8_t *at = find_byte(value.data, end, (uint8_t)dialect->escape);
+    for (; at < end; at = find_byte(at + 1, end, (uint8_t)dialect->escape)) {
+        if (at + 1 == end || at[1] == dialect->escape_escape)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A quoted value that is taken as it is, up to a delimiter or (in a line) the end; the result is
+ * behind its closing quote.  NULL: look closer.
+ */
+static const uint8_t *quick_quoted(struct csv_parser *parser, const uint8_t *at, const uint8_t *end)
+{
+    const struct csv_dialect *dialect = parser->dialect;
+    const uint8_t *stop = find_byte(at + 1, end, (uint8_t)dialect->quote);
+    if (stop == end || (stop + 1 < end && stop[1] != dialect->delimiter[0]))
+        return NULL;
+    struct bytes value = bytes_of(at + 1, (size_t)(stop - at - 1));
+    if (!plain_inside(dialect, value, stop + 1 == end) || too_long(parser, value))
+        return NULL;
+    push(parser, value.size_bytes == 0 ? dialect->empty_value : value);
+    return stop + 1;
+}
+
+static bool is_quick(const struct csv_dialect *dialect)
+{
+    return dialect->delimiter_size == 1 && dialect->quote < 0x80 && dialect->escape < 0x80 &&
+           dialect->escape_escape < 0x80 && dialect->delimiter[0] != dialect->quote;
+}
+
+/* A quoted value inside a record that is not quick as a whole. */
+static bool quick_value(struct csv_parser *parser)
+{
+    if (!is_quick(parser->dialect) || !parser->dialect->lines)
+        return false;
+    const uint8_t *stop =
+        find_byte(parser->ch_start + 1, parser->end, (uint8_t)parser->dialect->quote);
+    if (stop + 1 >= parser->end)
+        return false;
+    stop = quick_quoted(parser, parser->ch_start, parser->end);
+    if (stop == NULL)
+        return false;
+    parser->at = stop;
+    return true;
+}
+
 static enum step parse_value(struct csv_parser *parser)
 {
     parser->unescaped = false;
     parser->prev = 0;
     enum step step = STEP_END;
     if (is_quote(parser)) {
+        if (quick_value(parser))
+            return next(parser) ? STEP_END : STEP_EOF;
         step = parse_quoted(parser);
         if (step == STEP_EOF)
             return step;
+        parser->deaf = false;
         bool back = parser->unescaped && parser->dialect->stray_quote == CSV_BACK_TO_DELIMITER;
         if (!back || parser->value.size_bytes > 0 || parser->skipped)
             value_parsed(parser);
@@ -489,6 +621,7 @@ static enum csv_result state_machine(struct csv_parser *parser, struct bytes tex
     parser->unescaped = false;
     parser->skipped = false;
     parser->trim = false;
+    parser->deaf = false;
     buffer_clear(&parser->value);
     if (!next(parser))
         return at_end ? CSV_NOTHING : CSV_MORE;
@@ -505,30 +638,6 @@ static enum csv_result state_machine(struct csv_parser *parser, struct bytes tex
 }
 
 /* The fast path: one-byte delimiter and quote, no escapes, nothing behind a closing quote. */
-
-static const uint8_t *find_byte(const uint8_t *at, const uint8_t *end, uint8_t byte)
-{
-    const uint8_t *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
-    return found == NULL ? end : found;
-}
-
-/* A quoted value without escapes that ends at a delimiter or at the end; NULL: look closer. */
-static const uint8_t *quick_quoted(struct csv_parser *parser, const uint8_t *at, const uint8_t *end)
-{
-    const struct csv_dialect *dialect = parser->dialect;
-    const uint8_t *stop = find_byte(at + 1, end, (uint8_t)dialect->quote);
-    if (stop == end || (stop + 1 < end && stop[1] != dialect->delimiter[0]))
-        return NULL;
-    struct bytes value = bytes_of(at + 1, (size_t)(stop - at - 1));
-    bool escapes = dialect->escape != dialect->quote && dialect->escape != 0;
-    if (escapes && value.size_bytes > 0 &&
-        memchr(value.data, (int)dialect->escape, value.size_bytes) != NULL)
-        return NULL;
-    if (too_long(parser, value))
-        return NULL;
-    push(parser, value.size_bytes == 0 ? dialect->empty_value : value);
-    return stop + 1;
-}
 
 static const uint8_t *quick_plain(struct csv_parser *parser, const uint8_t *at, const uint8_t *end)
 {
@@ -554,8 +663,7 @@ static bool quick_line(struct csv_parser *parser, struct bytes line)
     const struct csv_dialect *dialect = parser->dialect;
     const uint8_t *at = line.data;
     const uint8_t *end = line.data + line.size_bytes;
-    if (dialect->delimiter_size != 1 || dialect->quote >= 0x80 || dialect->escape >= 0x80 ||
-        dialect->delimiter[0] == dialect->quote)
+    if (!is_quick(dialect))
         return false;
     for (;;) {
         while (dialect->trim_leading && at < end && *at <= ' ' && *at != dialect->delimiter[0] &&

@@ -25,6 +25,7 @@ enum csv_stray_quote { /* what a quote inside a quoted value that is not escaped
 struct csv_dialect {
     uint8_t delimiter[CSV_DELIMITER_MAX];
     uint32_t delimiter_size;
+    bool delimiter_long;    /* more than one UTF-16 unit, which univocity treats apart */
     uint32_t quote;         /* characters as code points; 0: none */
     uint32_t escape;        /* of a quote */
     uint32_t escape_escape; /* of an escape */
@@ -61,6 +62,7 @@ struct csv_parser {
     const uint8_t *ch_start; /* where ch begins */
     struct buffer value;
     bool unescaped, skipped, trim;
+    bool deaf; /* delimiters are not looked for: what univocity does behind some stray quotes */
     bool overflow, stray;
 };
 

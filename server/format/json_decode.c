@@ -523,7 +523,8 @@ static bool known_literal(struct json_object *object, struct object_place *place
 {
     uint8_t before = place->literal;
     for (uint32_t i = 1; i < object->literal_count; i++) {
-        if (!literal_matches(&object->literals[i], place->at))
+        bool opens = object->literals[i].text[0] == '{';
+        if (opens != place->first || !literal_matches(&object->literals[i], place->at))
             continue;
         if (before != KEY_LITERAL_NONE && object->literals[before].next[0] != i) {
             object->literals[before].next[1] = object->literals[before].next[0];
@@ -725,6 +726,7 @@ static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_c
 {
     *cursor = json_skip_space(&decoder->lexer, *cursor);
     struct bytes text;
+    uint8_t quote;
     switch (**cursor) {
     case 'n':
         return json_word(cursor, "null", 4) ? JSON_NULL : JSON_SYNTAX;
@@ -736,8 +738,9 @@ static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_c
             return JSON_SYNTAX;
         /* fall through */
     case '"':
+        quote = **cursor;
         if (json_text(&decoder->lexer, cursor, &text) == JSON_TORN)
-            return JSON_TORN;
+            return quote == '"' ? JSON_TORN : JSON_SYNTAX; /* single quotes are read at once */
         return from_text(decoder, column, index, text);
     case '{':
     case '[':
