@@ -600,7 +600,7 @@ static bool is_blank_line(struct bytes line)
 /* A text as UTF-8, malformed bytes replaced. */
 static struct bytes clean_text(struct csv_task *task, enum charset charset, struct bytes text)
 {
-    if (charset == CHARSET_UTF8 && (text_is_ascii(text) || utf8_is_valid(text)))
+    if (charset == CHARSET_UTF8 && (encoded_text_is_ascii(text) || utf8_is_valid(text)))
         return text;
     struct buffer clean = {0};
     (void)charset_decode(charset, text, true, &clean);

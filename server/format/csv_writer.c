@@ -99,7 +99,7 @@ static bool needs_quotes(const struct csv_writer *writer, struct bytes text)
 static void add_text(const struct csv_writer *writer, struct buffer *out, struct bytes text,
                      bool quoted)
 {
-    if (!quoted && text_is_ascii(text)) {
+    if (!quoted && encoded_text_is_ascii(text)) {
         buffer_add_bytes(out, text);
         return;
     }

@@ -108,7 +108,7 @@ size_t utf8_malformed_size(struct bytes text)
     return continues(text, 2) ? 3 : 2;
 }
 
-bool text_is_ascii(struct bytes text)
+bool encoded_text_is_ascii(struct bytes text)
 {
     size_t i = 0;
     for (; i + 16 <= text.size_bytes; i += 16) {

@@ -106,6 +106,6 @@ static inline bool text_print_millis(uint8_t **cursor, struct day_text *day, int
 size_t utf8_malformed_size(struct bytes text);
 
 /* True if the text is ASCII only. */
-bool text_is_ascii(struct bytes text);
+bool encoded_text_is_ascii(struct bytes text);
 
 #endif
