@@ -303,6 +303,12 @@ const struct batch_changes *checkpoint_last_changes(const struct checkpoint *che
     return checkpoint->index.last_changes == NO_BATCH ? NULL : &checkpoint->index.changes;
 }
 
+int64_t checkpoint_first_batch(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->index.first_intent == NO_BATCH ? 0 : checkpoint->index.first_intent;
+}
+
 static enum status append(struct checkpoint *checkpoint, enum record_kind kind, int64_t batch_id,
                           struct error *err)
 {

@@ -67,6 +67,9 @@ const struct batch_intent *checkpoint_previous_intent(const struct checkpoint *c
 /* The newest changes found at open; NULL if there are none. */
 const struct batch_changes *checkpoint_last_changes(const struct checkpoint *checkpoint);
 
+/* The oldest batch that the log still has; 0 if it has none. */
+int64_t checkpoint_first_batch(const struct checkpoint *checkpoint);
+
 /* Ends the reading part: cuts what a crash left behind and logs START.  Errors: IO_FAILURE,
  * DISK_FULL. */
 MUST_USE enum status checkpoint_start_run(struct checkpoint *checkpoint, uint64_t fingerprint,

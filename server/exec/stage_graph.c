@@ -180,15 +180,17 @@ uint32_t stage_graph_operators(const struct stage_graph *graph, struct stage_ope
     uint32_t count = 0;
     for (uint32_t i = graph->count; i-- > 0;) {
         const struct stage *stage = &graph->stages[i];
-        for (uint32_t b = 0; b < stage->boundary_count; b++, count++) {
-            if (count >= room)
-                continue;
+        for (uint32_t b = 0; b < stage->boundary_count; b++) {
             const struct plan_node *node = stage->boundaries[b].node;
-            out[count] =
-                (struct stage_operator){.node = node, .ops = stateful_find(node->kind)->stateful};
+            const struct stateful_ops *ops = stateful_find(node->kind)->stateful;
+            if (ops->name == NULL || node->operator_id < 0)
+                continue;
+            if (count++ >= room)
+                continue;
+            struct stage_operator *entry = &out[count - 1];
+            *entry = (struct stage_operator){.node = node, .ops = ops};
             for (uint32_t p = 0; p < stage->pipeline_count; p++)
-                pipeline_operator_stats(stage->pipelines[p], node, &out[count].stats);
-            count++;
+                pipeline_operator_stats(stage->pipelines[p], node, &entry->stats);
         }
     }
     return count;

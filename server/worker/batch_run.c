@@ -295,9 +295,11 @@ enum status batch_append_state(struct query *query, struct error *err)
         for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
             for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++) {
                 struct bytes record = pipeline_change(stage->pipelines[p], c);
-                if (record.size_bytes > 0)
-                    TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record,
-                                                err));
+                if (record.size_bytes == 0)
+                    continue;
+                query->state_snapshot.log_bytes += record.size_bytes;
+                TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record,
+                                            err));
             }
     }
     query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;

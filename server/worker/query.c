@@ -9,6 +9,7 @@
 #include "spec/conf.h"
 #include "worker/fingerprint_check.h"
 #include "worker/query_plan.h"
+#include "worker/state_snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -152,26 +153,6 @@ static enum status build_graph(struct query *query, struct error *err)
     return stage_graph_new(query->arena, &config, &query->graph, err);
 }
 
-struct state_loader {
-    struct state_receiver base;
-    struct stage_graph *graph;
-};
-
-static enum status load_record(struct state_receiver *self, struct bytes record, struct error *err)
-{
-    struct state_loader *loader = (struct state_loader *)self;
-    return stage_graph_restore(loader->graph, record, err);
-}
-
-/* State version `version`: what the committed batches made of nothing. */
-static enum status load_state(struct query *query, int64_t version, struct error *err)
-{
-    struct state_loader loader = {.base = {.receive = load_record}, .graph = query->graph};
-    if (version == NO_BATCH || !stage_graph_has_state(query->graph))
-        return OK;
-    return checkpoint_replay_state(query->checkpoint, 0, version, &loader.base, err);
-}
-
 /* Where the last run stopped, and what that leaves to do. */
 static enum status recover(struct query *query, struct error *err)
 {
@@ -198,7 +179,7 @@ static enum status recover(struct query *query, struct error *err)
         if (changes != NULL)
             watermark_restore(&query->watermark, changes->next_watermark_us);
     }
-    TRY(load_state(query, query->next_batch_id - 1, err));
+    TRY(state_snapshot_load(query, query->next_batch_id - 1, err));
     log_event(query->config.log, LOG_INFO, "query_recovered",
               (struct log_field[]){log_text("step", recovery_step_name(step)),
                                    log_i64("nextBatchId", query->next_batch_id),
@@ -281,6 +262,7 @@ void query_close(struct query *query, bool clean)
         query->sink->ops->close(query->sink);
     }
     source_set_close(&query->sources);
+    state_snapshot_close(query);
     if (clean && checkpoint_end_run(query->checkpoint, &ignored) != OK)
         log_error_event(query->config.log, LOG_WARN, "checkpoint_not_closed", &ignored, NULL);
     task_pool_free(query->pool);

@@ -75,6 +75,31 @@ struct batch_result {
     struct event_time_stats *event_times; /* per watermark operator */
 };
 
+enum snapshot_job_state {
+    SNAPSHOT_RUNNING,
+    SNAPSHOT_DONE,
+    SNAPSHOT_FAILED,
+};
+
+/* A snapshot on its way to the disk. */
+struct snapshot_job {
+    struct vfs *vfs;
+    struct vfs_file *file;
+    struct arena *arena; /* the paths */
+    const char *dir, *from, *to;
+    int64_t version;
+    atomic_int state; /* enum snapshot_job_state */
+};
+
+/* See state_snapshot.h. */
+struct query_snapshot {
+    int64_t version; /* of the newest durable one, NO_BATCH: none */
+    int64_t before;  /* of the one before it */
+    uint64_t bytes;
+    uint64_t log_bytes; /* of changes since */
+    struct snapshot_job *job;
+};
+
 struct query {
     struct arena *arena; /* lives as long as the query */
     struct query_config config;
@@ -113,6 +138,8 @@ struct query {
     uint64_t batches;         /* committed in this run */
     bool is_data_available;
     struct buffer scratch;
+    struct query_snapshot state_snapshot;
+    struct background *background; /* NULL until needed */
 };
 
 /* Errors: those of parsing, analysis, planning, the checkpoint, sources and sink. */

@@ -10,6 +10,7 @@
 #include "worker/commands.h"
 #include "worker/micro_batch.h"
 #include "worker/progress.h"
+#include "worker/state_snapshot.h"
 #include "worker/trigger.h"
 
 #include <limits.h>
@@ -42,7 +43,7 @@ static enum status run_batch(struct query *query, struct error *err)
                   log_i64("durationMs", (query->timing.ended_us - query->timing.started_us) / 1000),
                   {0}});
     report(query, intent->batch_id, false);
-    return OK;
+    return state_snapshot_consider(query, intent->batch_id, err);
 }
 
 static void idle_report(struct query *query)
