@@ -99,20 +99,17 @@ static enum status load_config(int *argc, char **argv, struct config **out, stru
     return OK;
 }
 
-/* What is left of the flags is an error. */
-static const char *leftover(int argc, char **argv, int allowed)
+/* What is left of the flags, beyond `allowed` arguments, is an error. */
+static bool has_leftover(int argc, char **argv, int allowed)
 {
-    for (int i = 1; i < argc; i++) {
+    const char *argument = argc > allowed + 1 ? argv[allowed + 1] : NULL;
+    for (int i = 1; i < argc && argument == NULL; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return argv[i];
+            argument = argv[i];
     }
-    return argc > allowed + 1 ? argv[allowed + 1] : NULL;
-}
-
-static int refuse_leftover(const char *argument)
-{
-    fprintf(stderr, "error: there is no argument %s here\nSee: tidemill help\n", argument);
-    return EXIT_USAGE;
+    if (argument != NULL)
+        fprintf(stderr, "error: there is no argument %s here\nSee: tidemill help\n", argument);
+    return argument != NULL;
 }
 
 /* ---- serve ---- */
@@ -232,8 +229,10 @@ static int serve(int argc, char **argv)
     prepare_signals();
     json_init();
     enum status status = load_config(&argc, argv, &server.config, &err);
-    if (status == OK && leftover(argc, argv, 0) != NULL)
-        return refuse_leftover(leftover(argc, argv, 0));
+    if (status == OK && has_leftover(argc, argv, 0)) {
+        config_free(server.config);
+        return EXIT_USAGE;
+    }
     if (status == OK)
         status = server_open(&server, &err);
     if (status == OK)
@@ -256,10 +255,10 @@ static int worker(int argc, char **argv)
     struct config *config = NULL;
     const char *spec = take_value(&argc, argv, "--spec");
     const char *fd = take_value(&argc, argv, "--fd");
-    if (load_config(&argc, argv, &config, &err) != OK)
-        return exit_code_of(&err);
     if (spec == NULL || fd == NULL)
         return usage_error("a worker is started by the server: --spec FILE --fd N");
+    if (load_config(&argc, argv, &config, &err) != OK)
+        return exit_code_of(&err);
     (void)signal(SIGPIPE, SIG_IGN);
     json_init();
     char checkpoint[PATH_MAX], run_id[UUID_TEXT_SIZE];
@@ -279,6 +278,20 @@ static int worker(int argc, char **argv)
     return code;
 }
 
+/* Whether the arguments of run are as they should be. */
+static bool run_arguments_fit(int argc, char **argv, const char *output)
+{
+    if (has_leftover(argc, argv, 1))
+        return false;
+    if (argc < 2)
+        (void)usage_error("tidemill run SPEC: the file of a query, or - for standard input");
+    else if (output != NULL && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
+        (void)usage_error("-o is json or text");
+    else
+        return true;
+    return false;
+}
+
 static int run(int argc, char **argv)
 {
     struct error err = ERROR_INIT;
@@ -287,12 +300,10 @@ static int run(int argc, char **argv)
     const char *output = take_value(&argc, argv, "-o");
     if (load_config(&argc, argv, &config, &err) != OK)
         return exit_code_of(&err);
-    if (leftover(argc, argv, 1) != NULL)
-        return refuse_leftover(leftover(argc, argv, 1));
-    if (argc < 2)
-        return usage_error("tidemill run SPEC: the file of a query, or - for standard input");
-    if (output != NULL && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
-        return usage_error("-o is json or text");
+    if (!run_arguments_fit(argc, argv, output)) {
+        config_free(config);
+        return EXIT_USAGE;
+    }
     json_init();
     const char *log_file = config_text(config, SETTING_logFile);
     /* People read the output of a run: of the log they see what needs them. */
@@ -337,8 +348,10 @@ static int validate(int argc, char **argv)
     struct config *config = NULL;
     if (load_config(&argc, argv, &config, &err) != OK)
         return exit_code_of(&err);
-    if (argc != 2)
+    if (argc != 2) {
+        config_free(config);
         return usage_error("tidemill validate SPEC");
+    }
     json_init();
     struct arena *arena = arena_new("request", 0);
     struct path_policy *paths = path_policy_new(config);

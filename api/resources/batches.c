@@ -8,13 +8,14 @@
 #include <stdlib.h>
 
 #define LIMIT_DEFAULT 100
+#define LIMIT_MAX     10000
 
 enum status list_batches(struct request *request, struct response *response, struct error *err)
 {
     static const char *const arguments[] = {"limit", NULL};
     int64_t limit = LIMIT_DEFAULT;
     TRY(request_check_arguments(request, arguments, err));
-    TRY(request_int(request, "limit", 1, 10000, &limit, err));
+    TRY(request_int(request, "limit", 1, LIMIT_MAX, &limit, err));
     struct query_snapshot *query = NULL;
     struct buffer batches = {0};
     TRY(view_find(request, &query, err));
@@ -48,7 +49,7 @@ static enum status absent(struct request *request, const struct query_snapshot *
                           int64_t batch_id, struct error *err)
 {
     struct buffer all = {0};
-    enum status status = report_batches(request->api->control, query, -1, UINT32_MAX, &all, err);
+    enum status status = report_batches(request->api->control, query, -1, LIMIT_MAX, &all, err);
     int64_t oldest = status == OK ? first_id(buffer_bytes(&all)) : -1;
     buffer_fini(&all);
     TRY(status);

@@ -1,6 +1,7 @@
 #include "sink/sink_memory.h"
 
 #include "base/check.h"
+#include "format/format.h"
 #include "sink/row_collector.h"
 
 #include <stdlib.h>
@@ -243,6 +244,71 @@ static void memory_abort(struct sink *self)
     sink->staged_batch = NO_BATCH;
 }
 
+/* Encodes all rows but the first `skip`. */
+struct encoding {
+    const struct format_ops *json;
+    struct record_writer *writer;
+    uint64_t skip;
+    struct buffer *out;
+    enum status status;
+    struct error *err;
+};
+
+static void encode_batch(void *arg, int64_t batch_id, const struct batch *batch)
+{
+    struct encoding *encoding = arg;
+    (void)batch_id;
+    if (encoding->status != OK)
+        return;
+    if (encoding->skip >= batch->selected) {
+        encoding->skip -= batch->selected;
+        return;
+    }
+    encoding->status = encoding->json->write(encoding->writer, batch, encoding->out, encoding->err);
+    /* The first batch that is encoded may begin with rows that were not asked for. */
+    size_t cut = 0;
+    for (; encoding->skip > 0 && cut < encoding->out->size_bytes; cut++)
+        encoding->skip -= encoding->out->data[cut] == '\n';
+    memmove(encoding->out->data, encoding->out->data + cut, encoding->out->size_bytes - cut);
+    encoding->out->size_bytes -= cut;
+}
+
+static enum status memory_results(struct sink *self, uint64_t rows_max, struct buffer *out,
+                                  struct error *err)
+{
+    struct memory_sink *sink = sink_of(self);
+    uint64_t rows = memory_table_rows(sink->table);
+    if (rows == 0 || rows_max == 0)
+        return OK;
+    struct arena *arena = arena_new("results", 0);
+    struct options options = {0};
+    const struct option keep_nulls = {"ignoreNullFields", "false"};
+    options.items = &keep_nulls;
+    options.count = 1;
+    const struct format_config config = {
+        .options = &options, .schema = sink->table->schema, .time_zone = "UTC"};
+    struct format_writer *format = NULL;
+    struct buffer lines = {0};
+    struct encoding encoding = {.json = format_find("json"),
+                                .skip = rows > rows_max ? rows - rows_max : 0,
+                                .out = &lines,
+                                .err = err};
+    CHECK(encoding.json != NULL);
+    enum status status = encoding.json->writer_new(arena, &config, &format, err);
+    if (status == OK)
+        status = encoding.json->write_open(format, &encoding.writer, err);
+    if (status == OK) {
+        memory_table_visit(sink->table, NO_BATCH, encode_batch, &encoding);
+        status = encoding.status;
+        encoding.json->write_close(encoding.writer);
+    }
+    if (status == OK)
+        buffer_add_bytes(out, buffer_bytes(&lines));
+    buffer_fini(&lines);
+    arena_free(arena);
+    return status;
+}
+
 static const char *memory_description(const struct sink *self)
 {
     (void)self;
@@ -270,6 +336,7 @@ const struct sink_ops sink_memory = {
     .stage = memory_stage,
     .commit = memory_commit,
     .abort = memory_abort,
+    .results = memory_results,
     .description = memory_description,
     .close = memory_close,
 };

@@ -1,0 +1,310 @@
+/*
+ * What holds for every resource: probes, the catalog, methods, limits, headers.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct server server;
+
+static int setup(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--max-body-bytes", "64k", NULL};
+    server_start(&server, flags);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+static void probes_answer(void **state)
+{
+    (void)state;
+    json_t *live = get(&server, "/livez", 200);
+    assert_string_equal(text_of(live, "status"), "alive");
+    json_decref(live);
+    json_decref(get(&server, "/readyz", 200));
+    struct reply metrics = call(&server, &(struct call){.path = "/metrics"});
+    assert_int_equal(metrics.status, 200);
+    assert_non_null(strstr(metrics.text, "tidemill_http_requests_total{operation=\"getLiveness\""));
+    reply_free(&metrics);
+}
+
+static void the_catalog_answers(void **state)
+{
+    (void)state;
+    json_t *version = get(&server, "/v1/version", 200);
+    assert_string_equal(text_of(version, "name"), "tidemill");
+    json_decref(version);
+    struct reply contract = call(&server, &(struct call){.path = "/v1/openapi.yaml"});
+    assert_int_equal(contract.status, 200);
+    assert_int_equal(strncmp(contract.text, "openapi: 3.1.0", 14), 0);
+    reply_free(&contract);
+    json_t *connectors = get(&server, "/v1/connectors", 200);
+    assert_true(json_array_size(json_object_get(connectors, "connectors")) > 4);
+    json_decref(connectors);
+    json_t *conditions = get(&server, "/v1/error-conditions", 200);
+    assert_true(json_array_size(json_object_get(conditions, "conditions")) > 100);
+    json_decref(conditions);
+    json_t *one = get(&server, "/v1/error-conditions/UNRESOLVED_COLUMN.WITH_SUGGESTION", 200);
+    assert_string_equal(text_of(one, "sqlState"), "42703");
+    json_decref(one);
+    refused(&server, &(struct call){.path = "/v1/error-conditions/NO_SUCH"}, 404,
+            "CONDITION_NOT_FOUND");
+}
+
+static void paths_and_methods_by_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *path;
+        long status;
+        const char *condition;
+    } cases[] = {
+        {"GET", "/", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/a/b/c/d/e/f/g/h/i/j", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/a%2Fstatus", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/%00", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/%ff", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/../version", 404, "ROUTE_NOT_FOUND"},
+        {"GET", "/v1/queries/absent", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/status", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/progress", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/batches", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/batches/0", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/runs", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/plan", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/checkpoint", 404, "QUERY_NOT_FOUND"},
+        {"GET", "/v1/queries/absent/results", 404, "QUERY_NOT_FOUND"},
+        {"POST", "/v1/queries/absent/start", 404, "QUERY_NOT_FOUND"},
+        {"POST", "/v1/queries/absent/stop", 404, "QUERY_NOT_FOUND"},
+        {"POST", "/v1/queries/absent/awaitTermination", 404, "QUERY_NOT_FOUND"},
+        {"POST", "/v1/queries/absent/checkpoint/verify", 404, "QUERY_NOT_FOUND"},
+        {"DELETE", "/v1/queries/absent", 404, "QUERY_NOT_FOUND"},
+        {"POST", "/v1/version", 405, "METHOD_NOT_ALLOWED"},
+        {"PATCH", "/v1/queries", 405, "METHOD_NOT_ALLOWED"},
+        {"GET", "/v1/validate", 405, "METHOD_NOT_ALLOWED"},
+        {"FOO", "/v1/queries", 405, "METHOD_NOT_ALLOWED"},
+        {"TRACE", "/livez", 405, "METHOD_NOT_ALLOWED"},
+        {"GET", "/v1/queries?pagesize=1", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/queries?pageSize=0", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/queries?pageSize=x", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/queries?state=running", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/queries?pageToken=zzz", 400, "INVALID_PARAMETER"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s %s\n", cases[i].method, cases[i].path);
+        refused(&server, &(struct call){.method = cases[i].method, .path = cases[i].path},
+                cases[i].status, cases[i].condition);
+    }
+}
+
+static void allow_lists_the_methods(void **state)
+{
+    (void)state;
+    struct reply reply = call(&server, &(struct call){.method = "PATCH", .path = "/v1/queries/q"});
+    assert_int_equal(reply.status, 405);
+    assert_string_equal(reply_header(&reply, "Allow"), "GET, HEAD, PUT, DELETE, OPTIONS");
+    reply_free(&reply);
+    reply = call(&server, &(struct call){.method = "OPTIONS", .path = "/v1/queries"});
+    assert_int_equal(reply.status, 204);
+    assert_string_equal(reply_header(&reply, "Allow"), "POST, GET, HEAD, OPTIONS");
+    reply_free(&reply);
+    reply = call(&server, &(struct call){.method = "HEAD", .path = "/v1/version"});
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.size, 0);
+    assert_true(atoi(reply_header(&reply, "Content-Length")) > 10);
+    reply_free(&reply);
+}
+
+static void bodies_by_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *content_type;
+        long status;
+        const char *condition;
+    } cases[] = {
+        {"", NULL, 400, "INVALID_JSON"},
+        {"{", NULL, 400, "INVALID_JSON"},
+        {"{\"a\":1,\"a\":2}", NULL, 400, "INVALID_JSON"},
+        {"[]", NULL, 400, "INVALID_FIELD_TYPE"},
+        {"\"x\"", NULL, 400, "INVALID_FIELD_TYPE"},
+        {"{}", "text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"},
+        {"a=b", "application/x-www-form-urlencoded", 415, "UNSUPPORTED_MEDIA_TYPE"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].body);
+        refused(&server,
+                &(struct call){.method = "POST",
+                               .path = "/v1/validate",
+                               .body = cases[i].body,
+                               .content_type = cases[i].content_type},
+                cases[i].status, cases[i].condition);
+    }
+    refused(&server,
+            &(struct call){.method = "POST",
+                           .path = "/v1/queries",
+                           .body = "{}",
+                           .content_type = "application/json; charset=latin1"},
+            422, "MISSING_FIELD");
+}
+
+static void a_body_over_the_limit_is_413(void **state)
+{
+    (void)state;
+    static char body[100000];
+    memset(body, ' ', sizeof body - 1);
+    refused(&server, &(struct call){.method = "POST", .path = "/v1/validate", .body = body}, 413,
+            "LIMIT_EXCEEDED");
+    struct call chunked = {.method = "POST",
+                           .path = "/v1/validate",
+                           .body = body,
+                           .headers = {"Transfer-Encoding: chunked"}};
+    refused(&server, &chunked, 413, "LIMIT_EXCEEDED");
+}
+
+/* Sends bytes as they stand; returns the status line. */
+static void raw(const char *request, char *answer, size_t size)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)atoi(strrchr(server.url, ':') + 1)),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+    size_t used = 0;
+    for (ssize_t got; used + 1 < size && (got = read(fd, answer + used, size - used - 1)) > 0;)
+        used += (size_t)got;
+    answer[used] = '\0';
+    (void)close(fd);
+}
+
+static void ambiguous_requests_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *why, *request;
+        int status;
+    } cases[] = {
+        {"no Host", "GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n", 400},
+        {"two Hosts", "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
+         400},
+        {"two lengths",
+         "POST /v1/validate HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n"
+         "Connection: close\r\n\r\n{}",
+         400},
+        {"length and chunks",
+         "POST /v1/validate HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\nTransfer-Encoding: "
+         "chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+         400},
+        {"an encoding nobody knows",
+         "POST /v1/validate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
+         "Connection: close\r\n\r\n",
+         501},
+        {"another version", "GET /livez HTTP/2.0\r\nHost: a\r\nConnection: close\r\n\r\n", 505},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char answer[4096];
+        print_message("%s\n", cases[i].why);
+        raw(cases[i].request, answer, sizeof answer);
+        int status = 0;
+        assert_int_equal(sscanf(answer, "HTTP/%*s %d", &status), 1);
+        assert_int_equal(status, cases[i].status);
+    }
+}
+
+static void headers_over_the_limit_are_refused(void **state)
+{
+    (void)state;
+    static char request[200000], answer[65536];
+    size_t used = (size_t)snprintf(request, sizeof request,
+                                   "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ");
+    memset(request + used, 'x', 150000);
+    (void)snprintf(request + used + 150000, 8, "\r\n\r\n");
+    raw(request, answer, sizeof answer);
+    assert_non_null(strstr(answer, " 431 "));
+}
+
+static void an_open_address_needs_authentication(void **state)
+{
+    (void)state;
+    static const char *const open_flags[] = {"--listen", "0.0.0.0:0", NULL};
+    assert_int_equal(server_refused(open_flags), 3);
+    static const char *const no_address[] = {"--listen", "somewhere", NULL};
+    assert_int_equal(server_refused(no_address), 3);
+    static const char *const unknown[] = {"--no-such-flag", NULL};
+    assert_int_equal(server_refused(unknown), 2);
+}
+
+static void tokens_and_scopes(void **state)
+{
+    (void)state;
+    struct server guarded;
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/tokens", server.dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("# tokens\nreader-0123456789abcdef read\nwriter-0123456789abcdef "
+                "read,operate,write\n",
+                file);
+    (void)fclose(file);
+    const char *const flags[] = {"--token-file", path, NULL};
+    server_start(&guarded, flags);
+    json_decref(get(&guarded, "/livez", 200));
+    refused(&guarded, &(struct call){.path = "/v1/queries"}, 401, "AUTHENTICATION_REQUIRED");
+    refused(&guarded,
+            &(struct call){.path = "/v1/queries",
+                           .headers = {"Authorization: Bearer wrong-0123456789abcdef"}},
+            401, "AUTHENTICATION_REQUIRED");
+    struct call read = {.path = "/v1/queries",
+                        .headers = {"Authorization: Bearer reader-0123456789abcdef"}};
+    struct reply reply = call(&guarded, &read);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    struct call write = {.method = "POST",
+                         .path = "/v1/queries",
+                         .body = "{}",
+                         .headers = {"Authorization: Bearer reader-0123456789abcdef"}};
+    refused(&guarded, &write, 403, "ACCESS_DENIED");
+    write.headers[0] = "Authorization: Bearer writer-0123456789abcdef";
+    refused(&guarded, &write, 422, "MISSING_FIELD");
+    server_end(&guarded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probes_answer),
+        cmocka_unit_test(the_catalog_answers),
+        cmocka_unit_test(paths_and_methods_by_table),
+        cmocka_unit_test(allow_lists_the_methods),
+        cmocka_unit_test(bodies_by_table),
+        cmocka_unit_test(a_body_over_the_limit_is_413),
+        cmocka_unit_test(ambiguous_requests_are_refused),
+        cmocka_unit_test(headers_over_the_limit_are_refused),
+        cmocka_unit_test(an_open_address_needs_authentication),
+        cmocka_unit_test(tokens_and_scopes),
+    };
+    return cmocka_run_group_tests_name("api/protocol", tests, setup, teardown) != 0;
+}

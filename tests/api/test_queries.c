@@ -1,0 +1,329 @@
+/*
+ * Queries as documents: validate, create, list, replace, delete; nothing here needs a batch.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct server server;
+
+#define SOURCE "\"sources\":{\"c\":{\"format\":\"rate\"}}"
+#define STOPPED(name)                                                                              \
+    "{\"name\":\"" name "\"," SOURCE ",\"sql\":\"SELECT value FROM c\",\"sink\":{\"format\":"      \
+    "\"noop\"},\"labels\":{\"team\":\"web\"},\"desiredState\":\"STOPPED\"}"
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    server_end(&server);
+    return 0;
+}
+
+static void delete_query(const char *name)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s", name);
+    struct reply reply = call(&server, &(struct call){.method = "DELETE", .path = path});
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+}
+
+static void validate_says_everything_at_once(void **state)
+{
+    (void)state;
+    json_t *answer = post(&server, "/v1/validate",
+                          "{" SOURCE ",\"sql\":\"SELECT value FROM c\",\"outputMode\":\"delta\","
+                          "\"trigger\":{\"once\":false},\"sinc\":{\"format\":\"noop\"}}",
+                          200);
+    assert_false(json_is_true(json_object_get(answer, "valid")));
+    const json_t *diagnostics = json_object_get(answer, "diagnostics");
+    static const char *const pointers[] = {"/sinc", "/outputMode", "/trigger/once", "/sink"};
+    assert_int_equal(json_array_size(diagnostics), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(text_of(json_array_get(diagnostics, i), "pointer"), pointers[i]);
+    assert_non_null(strstr(text_of(json_array_get(diagnostics, 0), "detail"), "sink"));
+    json_decref(answer);
+}
+
+static void validate_describes_a_legal_query(void **state)
+{
+    (void)state;
+    json_t *answer = post(&server, "/v1/validate", STOPPED("v"), 200);
+    assert_true(json_is_true(json_object_get(answer, "valid")));
+    assert_int_equal(json_array_size(json_object_get(answer, "outputModes")), 3);
+    assert_string_equal(text_of(json_object_get(answer, "outputSchema"), "type"), "struct");
+    assert_non_null(strstr(text_of(answer, "planText"), "Scan"));
+    json_decref(answer);
+}
+
+static void an_error_has_its_place_and_a_fix_that_works(void **state)
+{
+    (void)state;
+    json_t *answer = post(&server, "/v1/validate",
+                          "{" SOURCE ",\"sql\":\"SELECT\\n  valeu FROM c\",\"sink\":{\"format\":"
+                          "\"noop\"}}",
+                          200);
+    const json_t *first = json_array_get(json_object_get(answer, "diagnostics"), 0);
+    assert_string_equal(text_of(first, "condition"), "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+    assert_string_equal(text_of(first, "pointer"), "/sql");
+    const json_t *span = json_object_get(first, "span");
+    assert_int_equal(json_integer_value(json_object_get(span, "line")), 2);
+    assert_int_equal(json_integer_value(json_object_get(span, "column")), 3);
+    assert_int_equal(json_integer_value(json_object_get(span, "endColumn")), 8);
+    const json_t *fix = json_array_get(json_object_get(first, "fixes"), 0);
+    assert_true(json_is_true(json_object_get(fix, "validated")));
+    const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
+    assert_string_equal(text_of(edit, "replace"), "valeu");
+    assert_string_equal(text_of(edit, "text"), "value");
+    json_decref(answer);
+}
+
+static void a_query_is_created_read_and_deleted(void **state)
+{
+    (void)state;
+    struct call create = {.method = "POST", .path = "/v1/queries", .body = STOPPED("one")};
+    struct reply reply = call(&server, &create);
+    assert_int_equal(reply.status, 201);
+    assert_string_equal(reply_header(&reply, "Location"), "/v1/queries/one");
+    char etag[64];
+    (void)snprintf(etag, sizeof etag, "If-None-Match: %.40s", reply_header(&reply, "ETag"));
+    assert_string_equal(text_of(json_object_get(reply.json, "status"), "state"), "STOPPED");
+    reply_free(&reply);
+    refused(&server, &create, 409, "QUERY_ALREADY_EXISTS");
+    reply = call(&server, &(struct call){.path = "/v1/queries/one", .headers = {etag}});
+    assert_int_equal(reply.status, 304);
+    reply_free(&reply);
+    json_t *query = get(&server, "/v1/queries/one", 200);
+    assert_string_equal(text_of(json_object_get(query, "spec"), "sql"), "SELECT value FROM c");
+    json_decref(query);
+    delete_query("one");
+    refused(&server, &(struct call){.path = "/v1/queries/one"}, 404, "QUERY_NOT_FOUND");
+}
+
+static void a_query_without_a_name_gets_one(void **state)
+{
+    (void)state;
+    json_t *query = post(&server, "/v1/queries",
+                         "{" SOURCE ",\"sql\":\"SELECT 1 FROM c\",\"sink\":{\"format\":\"noop\"},"
+                         "\"desiredState\":\"STOPPED\"}",
+                         201);
+    const char *name = text_of(query, "name");
+    assert_int_equal(strncmp(name, "query-", 6), 0);
+    delete_query(name);
+    json_decref(query);
+}
+
+static void validate_only_creates_nothing(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries?validateOnly=true", STOPPED("ghost"), 200));
+    json_decref(get(&server, "/v1/queries/ghost", 404));
+}
+
+static void an_illegal_spec_is_not_created(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        long status;
+        const char *condition;
+    } cases[] = {
+        {"{" SOURCE ",\"sql\":\"SELEC 1\",\"sink\":{\"format\":\"noop\"}}", 422,
+         "PARSE_SYNTAX_ERROR"},
+        {"{" SOURCE ",\"sql\":\"SELECT 1 FROM d\",\"sink\":{\"format\":\"noop\"}}", 422,
+         "TABLE_OR_VIEW_NOT_FOUND"},
+        {"{" SOURCE ",\"sql\":\"SELECT 1 FROM c\"}", 422, "MISSING_FIELD"},
+        {"{" SOURCE ",\"sql\":\"SELECT 1 FROM c\",\"sink\":{\"format\":\"noop\"},\"x\":1}", 400,
+         "UNKNOWN_FIELD"},
+        {"{" SOURCE ",\"sql\":\"SELECT 1 FROM c\",\"sink\":{\"format\":\"nosuch\"}}", 422,
+         "DATA_SOURCE_NOT_FOUND"},
+        {"{\"sql\":\"SELECT 1\",\"sink\":{\"format\":\"noop\"}}", 422, "WRITE_STREAM_NOT_ALLOWED"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].body);
+        refused(&server,
+                &(struct call){.method = "POST", .path = "/v1/queries", .body = cases[i].body},
+                cases[i].status, cases[i].condition);
+    }
+}
+
+static void two_queries_never_share_a_checkpoint(void **state)
+{
+    (void)state;
+#define WITH_CHECKPOINT(name, path)                                                                \
+    "{\"name\":\"" name "\"," SOURCE                                                               \
+    ",\"sql\":\"SELECT 1 FROM c\",\"sink\":{\"format\":\"noop\"},"                                 \
+    "\"desiredState\":\"STOPPED\",\"checkpointLocation\":\"" path "\"}"
+    json_decref(post(&server, "/v1/queries", WITH_CHECKPOINT("a", "/tmp/cp-x"), 201));
+    static const char *const bodies[] = {WITH_CHECKPOINT("b", "/tmp/cp-x"),
+                                         WITH_CHECKPOINT("b", "/tmp/cp-x/inner"),
+                                         WITH_CHECKPOINT("b", "/tmp")};
+    for (size_t i = 0; i < 3; i++)
+        refused(&server, &(struct call){.method = "POST", .path = "/v1/queries", .body = bodies[i]},
+                422, "INVALID_CHECKPOINT_LOCATION");
+    json_decref(post(&server, "/v1/queries", WITH_CHECKPOINT("b", "/tmp/cp-xy"), 201));
+    delete_query("a");
+    delete_query("b");
+}
+
+static void the_list_is_filtered_and_paged(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", STOPPED("p1"), 201));
+    json_decref(post(&server, "/v1/queries", STOPPED("p2"), 201));
+    json_decref(post(&server, "/v1/queries", STOPPED("p3"), 201));
+    json_t *page = get(&server, "/v1/queries?pageSize=2&state=STOPPED&label=team%3Dweb", 200);
+    assert_int_equal(json_array_size(json_object_get(page, "queries")), 2);
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries?pageSize=2&pageToken=%s",
+                   text_of(page, "nextPageToken"));
+    json_decref(page);
+    page = get(&server, path, 200);
+    const json_t *list = json_object_get(page, "queries");
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_of(json_array_get(list, 0), "name"), "p3");
+    assert_true(json_is_null(json_object_get(page, "nextPageToken")));
+    json_decref(page);
+    page = get(&server, "/v1/queries?label=team%3Dother", 200);
+    assert_int_equal(json_array_size(json_object_get(page, "queries")), 0);
+    json_decref(page);
+    page = get(&server, "/v1/queries?state=FAILED", 200);
+    assert_int_equal(json_array_size(json_object_get(page, "queries")), 0);
+    json_decref(page);
+    delete_query("p1");
+    delete_query("p2");
+    delete_query("p3");
+}
+
+static void replacing_needs_the_etag_that_was_read(void **state)
+{
+    (void)state;
+    struct call put = {.method = "PUT", .path = "/v1/queries/e", .body = STOPPED("e")};
+    put.headers[0] = "If-Match: \"0000000000000000\"";
+    refused(&server, &put, 404, "QUERY_NOT_FOUND");
+    put.headers[0] = "If-None-Match: *";
+    struct reply reply = call(&server, &put);
+    assert_int_equal(reply.status, 201);
+    char match[64];
+    (void)snprintf(match, sizeof match, "If-Match: %.40s", reply_header(&reply, "ETag"));
+    reply_free(&reply);
+    refused(&server, &put, 412, "PRECONDITION_FAILED");
+    put.headers[0] = NULL;
+    refused(&server, &put, 428, "PRECONDITION_REQUIRED");
+    put.headers[0] = match;
+    put.body =
+        "{" SOURCE ",\"sql\":\"SELECT value + 1 AS v FROM c\",\"sink\":{\"format\":\"noop\"}}";
+    reply = call(&server, &put);
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(json_integer_value(json_object_get(reply.json, "generation")), 2);
+    reply_free(&reply);
+    put.body = STOPPED("e");
+    refused(&server, &put, 412, "PRECONDITION_FAILED");
+    put.headers[0] = "If-Match: *";
+    put.body = STOPPED("other");
+    refused(&server, &put, 422, "INVALID_FIELD_VALUE");
+    delete_query("e");
+}
+
+static void a_repeated_post_with_its_key_gets_the_first_answer(void **state)
+{
+    (void)state;
+    struct call create = {.method = "POST",
+                          .path = "/v1/queries",
+                          .body = STOPPED("idem"),
+                          .headers = {"Idempotency-Key: key-1"}};
+    struct reply first = call(&server, &create);
+    struct reply second = call(&server, &create);
+    assert_int_equal(first.status, 201);
+    assert_int_equal(second.status, 201);
+    assert_string_equal(first.text, second.text);
+    assert_string_equal(reply_header(&second, "Idempotency-Replayed"), "true");
+    assert_string_equal(reply_header(&second, "Location"), "/v1/queries/idem");
+    reply_free(&first);
+    reply_free(&second);
+    create.body = STOPPED("idem2");
+    refused(&server, &create, 422, "IDEMPOTENCY_KEY_REUSED");
+    create.headers[0] = "Idempotency-Key: two words";
+    refused(&server, &create, 400, "INVALID_HEADER");
+    delete_query("idem");
+}
+
+static void actions_check_their_bodies(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", STOPPED("act"), 201));
+    static const struct {
+        const char *path, *body;
+        long status;
+        const char *condition;
+    } cases[] = {
+        {"/v1/queries/act/start", "{\"mode\":\"graceful\"}", 400, "UNKNOWN_FIELD"},
+        {"/v1/queries/act/stop", "{\"mode\":\"soon\"}", 422, "INVALID_FIELD_VALUE"},
+        {"/v1/queries/act/stop", "{\"modus\":\"immediate\"}", 400, "UNKNOWN_FIELD"},
+        {"/v1/queries/act/stop", "{\"timeout\":\"soon\"}", 400, "INVALID_PARAMETER"},
+        {"/v1/queries/act/awaitTermination", "[]", 400, "INVALID_FIELD_TYPE"},
+        {"/v1/queries/act/trigger", "", 409, "INVALID_STATE"},
+        {"/v1/queries/act/processAllAvailable", "", 409, "INVALID_STATE"},
+        {"/v1/queries/act/trigger?now=true", "", 400, "UNKNOWN_PARAMETER"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s %s\n", cases[i].path, cases[i].body);
+        refused(&server,
+                &(struct call){.method = "POST", .path = cases[i].path, .body = cases[i].body},
+                cases[i].status, cases[i].condition);
+    }
+    struct reply reply =
+        call(&server, &(struct call){.method = "POST", .path = "/v1/queries/act/trigger"});
+    assert_int_equal(json_array_size(json_object_get(reply.json, "allowedActions")), 4);
+    reply_free(&reply);
+    json_decref(post(&server, "/v1/queries/act/stop", NULL, 200)); /* it is stopped already */
+    json_decref(post(&server, "/v1/queries/act/awaitTermination", NULL, 200));
+    refused(&server, &(struct call){.path = "/v1/queries/act/results"}, 409,
+            "RESULTS_NOT_AVAILABLE");
+    refused(&server, &(struct call){.path = "/v1/queries/act/checkpoint"}, 404,
+            "CHECKPOINT_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/act/plan?format=xml"}, 400,
+            "INVALID_PARAMETER");
+    json_decref(get(&server, "/v1/queries/act/plan", 200));
+    json_decref(get(&server, "/v1/queries/act/batches", 200));
+    json_decref(get(&server, "/v1/queries/act/batches/0", 404));
+    json_decref(get(&server, "/v1/queries/act/runs", 200));
+    json_decref(get(&server, "/v1/queries/act/progress", 200));
+    delete_query("act");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(validate_says_everything_at_once),
+        cmocka_unit_test(validate_describes_a_legal_query),
+        cmocka_unit_test(an_error_has_its_place_and_a_fix_that_works),
+        cmocka_unit_test(a_query_is_created_read_and_deleted),
+        cmocka_unit_test(a_query_without_a_name_gets_one),
+        cmocka_unit_test(validate_only_creates_nothing),
+        cmocka_unit_test(an_illegal_spec_is_not_created),
+        cmocka_unit_test(two_queries_never_share_a_checkpoint),
+        cmocka_unit_test(the_list_is_filtered_and_paged),
+        cmocka_unit_test(replacing_needs_the_etag_that_was_read),
+        cmocka_unit_test(a_repeated_post_with_its_key_gets_the_first_answer),
+        cmocka_unit_test(actions_check_their_bodies),
+    };
+    return cmocka_run_group_tests_name("api/queries", tests, setup, teardown) != 0;
+}

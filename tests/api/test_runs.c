@@ -1,0 +1,348 @@
+/*
+ * Queries that run: batches, waiting, killing, restarting, the server's own end.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct server server;
+static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, flags);
+    make_dir(&server, "in");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+/* A copy of the JSON files below in/, filtered, with the given sink and trigger. */
+static void create(const char *name, const char *sink, const char *trigger)
+{
+    char body[2048];
+    (void)snprintf(body, sizeof body,
+                   "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+                   "STRING\",\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a, b FROM c WHERE "
+                   "a > 0\",\"sink\":%s,\"trigger\":%s}",
+                   name, server.dir, sink, trigger);
+    json_decref(post(&server, "/v1/queries", body, 201));
+}
+
+static void create_to_files(const char *name, const char *trigger)
+{
+    char sink[256];
+    (void)snprintf(sink, sizeof sink, "{\"format\":\"json\",\"options\":{\"path\":\"%s/%s\"}}",
+                   server.dir, name);
+    create(name, sink, trigger);
+}
+
+static json_t *act(const char *query, const char *action, long status)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/%s", query, action);
+    return post(&server, path, NULL, status);
+}
+
+static void drop(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s?force=true&purge=checkpoint", name);
+    struct reply reply = call(&server, &(struct call){.method = "DELETE", .path = path});
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+}
+
+static json_t *read_of(const char *query, const char *suffix)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s%s", query, suffix);
+    return get(&server, path, 200);
+}
+
+static void expect_output(const char *dir, const char *want)
+{
+    char *lines = read_lines(&server, dir, ".json");
+    assert_string_equal(lines, want);
+    free(lines);
+}
+
+/* The worker of the query once it is another one than `old`: waits by the status's ETag. */
+static pid_t next_worker(const char *query, pid_t old)
+{
+    char path[256], match[160] = "X-None: 1";
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/status", query);
+    for (;;) {
+        struct call ask = {.path = path, .headers = {match, "Prefer: wait=10"}};
+        struct reply reply = call(&server, &ask);
+        pid_t pid = (pid_t)json_integer_value(json_object_get(reply.json, "pid"));
+        bool runs = reply.status == 200 && strcmp(text_of(reply.json, "state"), "RUNNING") == 0;
+        (void)snprintf(match, sizeof match, "If-None-Match: %.100s", reply_header(&reply, "ETag"));
+        reply_free(&reply);
+        if (runs && pid > 1 && pid != old)
+            return pid;
+    }
+}
+
+static void a_query_processes_what_arrives(void **state)
+{
+    (void)state;
+    create_to_files("flow", "{}");
+    write_file(&server, "in/1.json", "{\"a\":1,\"b\":\"x\"}\n{\"a\":-1,\"b\":\"y\"}\n");
+    json_decref(act("flow", "processAllAvailable", 200));
+    expect_output("flow", "{\"a\":1,\"b\":\"x\"}\n");
+    write_file(&server, "in/2.json", "{\"a\":2}\n");
+    json_decref(act("flow", "processAllAvailable", 200));
+    expect_output("flow", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2}\n");
+    json_t *progress = read_of("flow", "/progress?last=1");
+    const json_t *last = json_array_get(json_object_get(progress, "progress"), 0);
+    assert_string_equal(text_of(last, "name"), "flow");
+    json_decref(progress);
+    progress = read_of("flow", "/progress?fromBatch=1");
+    assert_true(json_array_size(json_object_get(progress, "progress")) >= 1);
+    json_decref(progress);
+    json_t *batches = read_of("flow", "/batches");
+    assert_true(json_array_size(json_object_get(batches, "batches")) >= 2);
+    json_decref(batches);
+    json_decref(read_of("flow", "/batches/0"));
+    json_decref(read_of("flow", "/plan"));
+    json_decref(read_of("flow", "/checkpoint"));
+    json_decref(act("flow", "checkpoint/verify", 200));
+    refused(&server, &(struct call){.path = "/v1/queries/flow/batches/999999"}, 404,
+            "BATCH_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/flow/results"}, 409,
+            "RESULTS_NOT_AVAILABLE");
+    refused(&server, &(struct call){.method = "DELETE", .path = "/v1/queries/flow"}, 409,
+            "INVALID_STATE");
+    drop("flow");
+}
+
+static void actions_are_idempotent(void **state)
+{
+    (void)state;
+    create_to_files("twice", "{}");
+    await_state(&server, "twice", "RUNNING");
+    json_decref(act("twice", "start", 200));
+    struct call stop = {
+        .method = "POST", .path = "/v1/queries/twice/stop", .headers = {"Prefer: wait=30"}};
+    struct reply reply = call(&server, &stop);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(text_of(reply.json, "state"), "STOPPED");
+    assert_string_equal(text_of(reply.json, "desiredState"), "STOPPED");
+    reply_free(&reply);
+    json_decref(act("twice", "stop", 200));
+    struct call start = {
+        .method = "POST", .path = "/v1/queries/twice/start", .headers = {"Prefer: wait=30"}};
+    reply = call(&server, &start);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(text_of(reply.json, "state"), "RUNNING");
+    reply_free(&reply);
+    json_decref(act("twice", "restart", 202));
+    await_state(&server, "twice", "RUNNING");
+    json_t *runs = read_of("twice", "/runs");
+    assert_true(json_array_size(json_object_get(runs, "runs")) >= 2);
+    json_decref(runs);
+    drop("twice");
+}
+
+static void available_now_finishes_by_itself_and_stays_so(void **state)
+{
+    (void)state;
+    create("now", "{\"format\":\"memory\"}", "{\"availableNow\":true}");
+    json_t *end = act("now", "awaitTermination", 200);
+    assert_string_equal(text_of(end, "state"), "FINISHED");
+    json_decref(end);
+    json_t *results = read_of("now", "/results");
+    assert_int_equal(json_array_size(json_object_get(results, "rows")), 2);
+    json_decref(results);
+    struct call lines = {.path = "/v1/queries/now/results?limit=1",
+                         .headers = {"Accept: application/x-ndjson"}};
+    struct reply reply = call(&server, &lines);
+    assert_string_equal(reply_header(&reply, "Content-Type"), "application/x-ndjson");
+    assert_int_equal(strncmp(reply.text, "{\"a\":", 5), 0);
+    reply_free(&reply);
+    lines.headers[0] = "Accept: text/html";
+    refused(&server, &lines, 406, "NOT_ACCEPTABLE");
+    server_stop(&server);
+    server_restart(&server, flags);
+    json_t *status = read_of("now", "/status");
+    assert_string_equal(text_of(status, "state"), "FINISHED");
+    json_decref(status);
+    json_t *progress = read_of("now", "/progress");
+    assert_true(json_array_size(json_object_get(progress, "progress")) >= 1);
+    json_decref(progress);
+    drop("now");
+}
+
+static void rows_of_a_memory_sink_are_read_while_it_runs(void **state)
+{
+    (void)state;
+    create("memory", "{\"format\":\"memory\"}", "{}");
+    json_decref(act("memory", "processAllAvailable", 200));
+    json_t *results = read_of("memory", "/results");
+    assert_int_equal(json_array_size(json_object_get(results, "rows")), 2);
+    json_decref(results);
+    drop("memory");
+}
+
+static void a_killed_worker_loses_and_repeats_nothing(void **state)
+{
+    (void)state;
+    create_to_files("killed", "{}");
+    pid_t worker = 0;
+    for (int i = 0; i < 8; i++) {
+        char name[32], line[64];
+        worker = next_worker("killed", worker);
+        assert_int_equal(kill(worker, SIGKILL), 0);
+        (void)snprintf(name, sizeof name, "in/k%d.json", i);
+        (void)snprintf(line, sizeof line, "{\"a\":%d,\"b\":\"k\"}\n", 10 + i);
+        write_file(&server, name, line);
+    }
+    (void)next_worker("killed", worker);
+    json_decref(act("killed", "processAllAvailable", 200));
+    expect_output("killed", "{\"a\":1,\"b\":\"x\"}\n"
+                            "{\"a\":10,\"b\":\"k\"}\n{\"a\":11,\"b\":\"k\"}\n"
+                            "{\"a\":12,\"b\":\"k\"}\n{\"a\":13,\"b\":\"k\"}\n"
+                            "{\"a\":14,\"b\":\"k\"}\n{\"a\":15,\"b\":\"k\"}\n"
+                            "{\"a\":16,\"b\":\"k\"}\n{\"a\":17,\"b\":\"k\"}\n{\"a\":2}\n");
+    json_t *runs = read_of("killed", "/runs");
+    const json_t *first = json_array_get(json_object_get(runs, "runs"), 0);
+    assert_string_equal(text_of(first, "condition"), "WORKER_DIED");
+    json_decref(runs);
+    drop("killed");
+}
+
+static void a_killed_server_resumes_its_queries(void **state)
+{
+    (void)state;
+    create_to_files("resumed", "{}");
+    json_decref(act("resumed", "processAllAvailable", 200));
+    server_kill(&server);
+    server_restart(&server, flags);
+    await_state(&server, "resumed", "RUNNING");
+    write_file(&server, "in/after.json", "{\"a\":99}\n");
+    json_decref(act("resumed", "processAllAvailable", 200));
+    char *lines = read_lines(&server, "resumed", ".json");
+    assert_non_null(strstr(lines, "{\"a\":99}\n"));
+    size_t count = 0;
+    for (const char *at = lines; (at = strchr(at, '\n')) != NULL; at++)
+        count++;
+    assert_int_equal(count, 11);
+    free(lines);
+    drop("resumed");
+}
+
+static void a_failing_query_says_why(void **state)
+{
+    (void)state;
+    char body[1024];
+    (void)snprintf(body, sizeof body,
+                   "{\"name\":\"bad\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
+                   "\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT 1 DIV (a - a) AS z FROM "
+                   "c\",\"sink\":{\"format\":\"noop\"}}",
+                   server.dir);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    json_t *end = act("bad", "awaitTermination", 200);
+    assert_string_equal(text_of(end, "state"), "FAILED");
+    assert_non_null(strstr(text_of(end, "message"), "DIVIDE_BY_ZERO"));
+    const json_t *error = json_object_get(end, "lastError");
+    assert_string_equal(text_of(error, "domain"), "user");
+    json_decref(end);
+    drop("bad");
+}
+
+static void waiting_ends_with_its_time(void **state)
+{
+    (void)state;
+    create_to_files("wait", "{\"processingTime\":\"1 hour\"}");
+    await_state(&server, "wait", "RUNNING");
+    refused(&server,
+            &(struct call){.method = "POST",
+                           .path = "/v1/queries/wait/awaitTermination",
+                           .body = "{\"timeout\":\"10 ms\"}"},
+            408, "REQUEST_TIMEOUT");
+    json_decref(act("wait", "trigger", 200));
+    struct reply status = call(&server, &(struct call){.path = "/v1/queries/wait/status"});
+    char match[64];
+    (void)snprintf(match, sizeof match, "If-None-Match: %.40s", reply_header(&status, "ETag"));
+    reply_free(&status);
+    struct call same = {.path = "/v1/queries/wait/status", .headers = {match, "Prefer: wait=0"}};
+    status = call(&server, &same);
+    assert_int_equal(status.status, 304);
+    reply_free(&status);
+    drop("wait");
+}
+
+static void a_replaced_spec_applies_now_if_asked(void **state)
+{
+    (void)state;
+    create("swap", "{\"format\":\"noop\"}", "{}");
+    await_state(&server, "swap", "RUNNING");
+    char body[1024];
+    (void)snprintf(body, sizeof body,
+                   "{\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b STRING\","
+                   "\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\",\"sink\":{"
+                   "\"format\":\"noop\"}}",
+                   server.dir);
+    struct call put = {.method = "PUT",
+                       .path = "/v1/queries/swap?apply=now",
+                       .body = body,
+                       .headers = {"If-Match: *"}};
+    struct reply reply = call(&server, &put);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    await_state(&server, "swap", "RUNNING");
+    json_decref(act("swap", "processAllAvailable", 200));
+    json_t *status = read_of("swap", "/status");
+    assert_int_equal(json_integer_value(json_object_get(status, "runningGeneration")), 2);
+    json_decref(status);
+    drop("swap");
+}
+
+static void sigterm_ends_in_order(void **state)
+{
+    (void)state;
+    create_to_files("term", "{}");
+    json_decref(act("term", "processAllAvailable", 200));
+    server_stop(&server);
+    server_restart(&server, flags);
+    await_state(&server, "term", "RUNNING");
+    json_t *runs = read_of("term", "/runs");
+    const json_t *first = json_array_get(json_object_get(runs, "runs"), 0);
+    assert_string_equal(text_of(first, "end"), "STOPPED");
+    json_decref(runs);
+    drop("term");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_query_processes_what_arrives),
+        cmocka_unit_test(actions_are_idempotent),
+        cmocka_unit_test(available_now_finishes_by_itself_and_stays_so),
+        cmocka_unit_test(rows_of_a_memory_sink_are_read_while_it_runs),
+        cmocka_unit_test(a_killed_worker_loses_and_repeats_nothing),
+        cmocka_unit_test(a_killed_server_resumes_its_queries),
+        cmocka_unit_test(a_failing_query_says_why),
+        cmocka_unit_test(waiting_ends_with_its_time),
+        cmocka_unit_test(a_replaced_spec_applies_now_if_asked),
+        cmocka_unit_test(sigterm_ends_in_order),
+    };
+    return cmocka_run_group_tests_name("api/runs", tests, setup, teardown) != 0;
+}
