@@ -1,10 +1,697 @@
+/*
+ * Which queries may run as a stream: one table of rules.
+ *
+ * First come the rules about the whole plan and the output mode, in Spark's order; then every
+ * node, from the leaves up, is held against the rules of its kind.  A rule says what is wrong or
+ * nothing; the first that speaks decides.
+ */
 #include "analyze/analyzer.h"
+#include "analyze/check_join.h"
+#include "base/check.h"
+#include "spec/conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct checker {
+    const struct analysis *analysis;
+    enum output_mode mode;
+    struct error *err;
+    const struct logical_node *aggregate; /* the topmost streaming aggregation, NULL if none */
+    bool check_correctness;
+};
+
+/* ---- facts about plans ---- */
+
+static const char *mode_name(enum output_mode mode)
+{
+    static const char *const names[] = {"append", "update", "complete"};
+    return names[mode];
+}
+
+static const char *mode_title(enum output_mode mode)
+{
+    static const char *const names[] = {"Append", "Update", "Complete"};
+    return names[mode];
+}
+
+static bool is_aggregation(const struct logical_node *node)
+{
+    return node->streaming && (node->kind == LOGICAL_AGGREGATE || node->kind == LOGICAL_DISTINCT);
+}
+
+static const struct logical_node *topmost_aggregation(const struct logical_node *node)
+{
+    if (is_aggregation(node))
+        return node;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *found = topmost_aggregation(node->children[i]);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+static bool has_below(const struct logical_node *node, bool (*is)(const struct logical_node *node))
+{
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (is(node->children[i]) || has_below(node->children[i], is))
+            return true;
+    return false;
+}
+
+static bool is_plain_aggregate(const struct logical_node *node)
+{
+    return node->streaming && node->kind == LOGICAL_AGGREGATE;
+}
+
+static bool is_watermark(const struct logical_node *node)
+{
+    return node->kind == LOGICAL_WATERMARK;
+}
+
+static bool is_any_aggregate(const struct logical_node *node)
+{
+    return node->kind == LOGICAL_AGGREGATE;
+}
+
+static bool is_stream_join(const struct logical_node *node)
+{
+    return node->kind == LOGICAL_JOIN && node->children[0]->streaming &&
+           node->children[1]->streaming;
+}
+
+/* The session that an aggregation groups by, if it does. */
+static const struct logical_node *session_below(const struct logical_node *node)
+{
+    const struct logical_node *child = node->child_count == 1 ? node->children[0] : NULL;
+    while (child != NULL && (child->kind == LOGICAL_FILTER || child->kind == LOGICAL_PROJECT ||
+                             child->kind == LOGICAL_EXPAND || child->kind == LOGICAL_TIME_WINDOW))
+        child = child->children[0];
+    return child != NULL && child->kind == LOGICAL_SESSION ? child : NULL;
+}
+
+static bool groups_by_session(const struct logical_node *node)
+{
+    const struct logical_node *session =
+        node->kind == LOGICAL_AGGREGATE ? session_below(node) : NULL;
+    if (session == NULL)
+        return false;
+    uint32_t id = session->output[session->output_count - 1]->id;
+    for (uint32_t i = 0; i < node->aggregate.key_count; i++)
+        if (node->aggregate.keys[i]->kind == EXPR_COLUMN &&
+            node->aggregate.keys[i]->column.attribute_id == id)
+            return true;
+    return false;
+}
+
+static uint32_t aggregation_keys(const struct logical_node *node)
+{
+    return node->kind == LOGICAL_DISTINCT ? node->output_count : node->aggregate.key_count;
+}
+
+static bool has_event_key(const struct logical_node *node)
+{
+    for (uint32_t i = 0; i < aggregation_keys(node); i++)
+        if (node->output[i]->event_time)
+            return true;
+    return false;
+}
+
+/* ---- raising ---- */
+
+static enum status at_node(const struct checker *checker, const struct logical_node *node)
+{
+    struct error *err = checker->err;
+    if (err->position < 0) {
+        err->position = node->position;
+        err->position_end = node->position_end;
+    }
+    if (node->view != NULL && err->view[0] == '\0')
+        snprintf(err->view, sizeof err->view, "%s", node->view);
+    return err->status;
+}
+
+static enum status raise_text(const struct checker *checker, const struct logical_node *node,
+                              const char *text)
+{
+    error_raise(checker->err, STATUS__LEGACY_ERROR_TEMP_3102, "msg", text, NULL);
+    return at_node(checker, node);
+}
+
+static enum status raise_mode(const struct checker *checker, const struct logical_node *node,
+                              const char *operation)
+{
+    error_raise(checker->err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_OPERATION, "outputMode",
+                mode_name(checker->mode), "operation", operation, NULL);
+    return at_node(checker, node);
+}
+
+/* ---- rules about the whole plan ---- */
+
+static enum status rule_reads_a_stream(const struct checker *checker,
+                                       const struct logical_node *root)
+{
+    if (root->streaming)
+        return OK;
+    error_raise(checker->err, STATUS_WRITE_STREAM_NOT_ALLOWED, NULL);
+    return at_node(checker, root);
+}
+
+static enum status rule_append_needs_watermark(const struct checker *checker,
+                                               const struct logical_node *root)
+{
+    (void)root;
+    if (checker->mode != MODE_APPEND || checker->aggregate == NULL ||
+        has_event_key(checker->aggregate))
+        return OK;
+    return raise_mode(checker, checker->aggregate, "streaming aggregations without watermark");
+}
+
+static enum status rule_update_without_session(const struct checker *checker,
+                                               const struct logical_node *root)
+{
+    (void)root;
+    if (checker->mode != MODE_UPDATE || checker->aggregate == NULL ||
+        !groups_by_session(checker->aggregate))
+        return OK;
+    return raise_mode(checker, checker->aggregate, "session window streaming aggregations");
+}
+
+static enum status rule_complete_needs_aggregation(const struct checker *checker,
+                                                   const struct logical_node *root)
+{
+    if (checker->mode != MODE_COMPLETE || checker->aggregate != NULL)
+        return OK;
+    return raise_mode(checker, root, "no streaming aggregations");
+}
+
+static enum status (*const plan_rules[])(const struct checker *checker,
+                                         const struct logical_node *root) = {
+    rule_reads_a_stream,
+    rule_append_needs_watermark,
+    rule_update_without_session,
+    rule_complete_needs_aggregation,
+};
+
+/* ---- rules about nodes ---- */
+
+static bool find_distinct(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return expr->kind != EXPR_AGGREGATE || !expr->aggregate.distinct;
+}
+
+static enum status rule_no_distinct_aggregates(const struct checker *checker,
+                                               const struct logical_node *node)
+{
+    for (uint32_t i = 0; node->kind == LOGICAL_AGGREGATE && i < node->aggregate.aggregate_count;
+         i++)
+        if (!expr_walk(node->aggregate.aggregates[i], find_distinct, NULL))
+            return raise_text(checker, node,
+                              "Distinct aggregations are not supported on streaming "
+                              "DataFrames/Datasets. Consider using approx_count_distinct() "
+                              "instead.");
+    return OK;
+}
+
+static enum status rule_session_has_another_key(const struct checker *checker,
+                                                const struct logical_node *node)
+{
+    if (!groups_by_session(node))
+        return OK;
+    for (uint32_t i = 0; i < node->aggregate.key_count; i++) {
+        const struct expr *key = node->aggregate.keys[i];
+        if (!expr_is_foldable(key) && !(key->kind == EXPR_COLUMN && key->type->id == TYPE_STRUCT &&
+                                        strcmp(node->output[i]->name, "session_window") == 0))
+            return OK;
+    }
+    return raise_text(checker, node,
+                      "A session window of a stream needs another grouping key besides it");
+}
+
+static enum status rule_pivot_is_two_aggregations(const struct checker *checker,
+                                                  const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_AGGREGATE || !node->aggregate.pivot)
+        return OK;
+    return raise_text(checker, node,
+                      "Detected pattern of possible 'correctness' issue due to global watermark: "
+                      "PIVOT is two aggregations");
+}
+
+static enum status rule_sort(const struct checker *checker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_SORT || (checker->mode == MODE_COMPLETE && node->sort.global &&
+                                       has_below(node, is_plain_aggregate)))
+        return OK;
+    return raise_text(checker, node,
+                      "Sorting is not supported on streaming DataFrames/Datasets, unless it is on "
+                      "aggregated DataFrame/Dataset in Complete output mode");
+}
+
+static enum status rule_limit(const struct checker *checker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_LIMIT)
+        return OK;
+    if (node->limit.offset > 0)
+        return raise_text(checker, node,
+                          "Offset is not supported on streaming DataFrames/Datasets");
+    if (node->limit.limit >= 0 && checker->mode == MODE_UPDATE)
+        return raise_text(checker, node,
+                          "Limits are not supported on streaming DataFrames/Datasets in Update "
+                          "output mode");
+    return OK;
+}
+
+static enum status rule_union(const struct checker *checker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_UNION)
+        return OK;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!node->children[i]->streaming)
+            return raise_text(checker, node,
+                              "Union between streaming and batch DataFrames/Datasets is not "
+                              "supported");
+    return OK;
+}
+
+static enum status rule_set_operation(const struct checker *checker,
+                                      const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_SET_OPERATION)
+        return OK;
+    if (node->set_operation.is_intersect)
+        return raise_text(checker, node,
+                          "Intersect of streaming DataFrames/Datasets is not supported");
+    if (node->children[1]->streaming)
+        return raise_text(checker, node,
+                          "Except on a streaming DataFrame/Dataset on the right is not supported");
+    if (checker->mode != MODE_APPEND)
+        return OK;
+    error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
+                "Append", "statefulOperator", "aggregate", NULL);
+    return at_node(checker, node);
+}
+
+static const char *window_columns(const struct checker *checker, const struct logical_node *node,
+                                  struct buffer *spec)
+{
+    (void)checker;
+    const struct expr *window = node->window.functions[0];
+    expr_print_sql(spec, window);
+    return node->output[node->output_count - node->window.function_count]->name;
+}
+
+/* rank() is shown with its order keys, aggregates with their columns: RANK(N#), SUM(N#). */
+static void add_window_function(struct buffer *out, const struct expr *window)
+{
+    const struct expr *function = window->args[0];
+    struct buffer text = {0};
+    expr_print_name(&text, function);
+    const char *name = buffer_text(&text);
+    bool rank = strncmp(name, "rank", 4) == 0 || strncmp(name, "dense_rank", 10) == 0 ||
+                strncmp(name, "percent_rank", 12) == 0;
+    for (const char *c = name; *c != '\0' && *c != '('; c++)
+        buffer_add_byte(out, (uint8_t)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c));
+    buffer_add_byte(out, '(');
+    uint32_t count = rank ? window->window.order_count : function->arg_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct expr *arg = rank ? window->window.order[i].expr : function->args[i];
+        struct buffer part = {0};
+        expr_print_name(&part, arg);
+        for (size_t j = 0; j < part.size_bytes; j++)
+            buffer_add_byte(out,
+                            (uint8_t)(part.data[j] >= 'a' && part.data[j] <= 'z' ? part.data[j] - 32
+                                                                                 : part.data[j]));
+        buffer_add_text(out, arg->kind == EXPR_COLUMN ? "#" : "");
+        if (i + 1 < count)
+            buffer_add_text(out, ", ");
+        buffer_fini(&part);
+    }
+    buffer_add_byte(out, ')');
+    buffer_fini(&text);
+}
+
+static void add_upper_qualified(struct buffer *out, const struct expr *expr)
+{
+    struct buffer part = {0};
+    if (expr->kind == EXPR_COLUMN && expr->column.qualifier != NULL)
+        buffer_printf(&part, "%s.", expr->column.qualifier);
+    else if (expr->kind == EXPR_COLUMN)
+        buffer_add_text(&part, "__auto_generated_subquery_name.");
+    expr_print_name(&part, expr);
+    for (size_t i = 0; i < part.size_bytes; i++)
+        buffer_add_byte(out,
+                        (uint8_t)(part.data[i] >= 'a' && part.data[i] <= 'z' ? part.data[i] - 32
+                                                                             : part.data[i]));
+    buffer_fini(&part);
+}
+
+static void add_window_spec(struct buffer *out, const struct expr *window)
+{
+    buffer_add_byte(out, '(');
+    for (uint32_t i = 0; i < window->window.partition_count; i++) {
+        buffer_add_text(out, i == 0 ? "PARTITION BY " : ", ");
+        add_upper_qualified(out, window->args[1 + i]);
+    }
+    for (uint32_t i = 0; i < window->window.order_count; i++) {
+        const struct sort_key *key = &window->window.order[i];
+        buffer_add_text(out, i > 0                                ? ", "
+                             : window->window.partition_count > 0 ? " ORDER BY "
+                                                                  : "ORDER BY ");
+        add_upper_qualified(out, key->expr);
+        buffer_printf(out, " %s NULLS %s", key->descending ? "DESC" : "ASC",
+                      key->nulls_first ? "FIRST" : "LAST");
+    }
+    struct buffer sql = {0};
+    expr_print_sql(&sql, window);
+    const char *text = buffer_text(&sql);
+    const char *frame = strstr(text, "ROWS BETWEEN");
+    if (frame == NULL)
+        frame = strstr(text, "RANGE BETWEEN");
+    if (frame != NULL)
+        buffer_printf(out, "%s%s", out->size_bytes > 1 ? " " : "", frame);
+    else
+        buffer_add_byte(out, ')');
+    buffer_fini(&sql);
+}
+
+static const char *window_alias(const struct checker *checker, const struct logical_node *node)
+{
+    /* The select item that is nothing but the window gives it its name. */
+    uint32_t id = node->output[node->output_count - node->window.function_count]->id;
+    const struct logical_node *root = checker->analysis->root;
+    while (root->kind != LOGICAL_PROJECT && root->child_count == 1)
+        root = root->children[0];
+    for (uint32_t i = 0; root->kind == LOGICAL_PROJECT && i < root->output_count; i++)
+        if (root->project.exprs[i]->kind == EXPR_COLUMN &&
+            root->project.exprs[i]->column.attribute_id == id)
+            return root->output[i]->name;
+    return NULL;
+}
+
+static enum status rule_no_row_windows(const struct checker *checker,
+                                       const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_WINDOW)
+        return OK;
+    struct buffer function = {0}, spec = {0}, name = {0}, sql = {0};
+    const char *alias = window_alias(checker, node);
+    add_window_function(&function, node->window.functions[0]);
+    add_window_spec(&spec, node->window.functions[0]);
+    const char *column = window_columns(checker, node, &sql);
+    buffer_printf(&name, "`%s`", alias != NULL ? alias : column);
+    error_raise(checker->err, STATUS_NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING, "windowFunc",
+                buffer_text(&function), "columnName", buffer_text(&name), "windowSpec",
+                buffer_text(&spec), NULL);
+    buffer_fini(&function);
+    buffer_fini(&spec);
+    buffer_fini(&name);
+    buffer_fini(&sql);
+    return at_node(checker, node);
+}
+
+static enum status rule_dedup_within_needs_watermark(const struct checker *checker,
+                                                     const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_DEDUP || !node->dedup.within_watermark)
+        return OK;
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->output[i]->event_time)
+            return OK;
+    return raise_text(checker, node,
+                      "dropDuplicatesWithinWatermark is not supported on streaming "
+                      "DataFrames/DataSets without watermark");
+}
+
+static enum status rule_one_watermark(const struct checker *checker,
+                                      const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_WATERMARK || !has_below(node, is_watermark))
+        return OK;
+    return raise_text(checker, node,
+                      "Redefining the watermark of a stream is not possible: its input has one "
+                      "already, and rows would wait for both");
+}
+
+/* ---- rules about joins ---- */
+
+static const char *join_name(enum logical_join kind)
+{
+    switch (kind) {
+    case LOGICAL_JOIN_INNER:
+    case LOGICAL_JOIN_CROSS:
+        return "Inner";
+    case LOGICAL_JOIN_LEFT:
+    case LOGICAL_JOIN_SINGLE:
+        return "LeftOuter";
+    case LOGICAL_JOIN_RIGHT:
+        return "RightOuter";
+    case LOGICAL_JOIN_FULL:
+        return "FullOuter";
+    case LOGICAL_JOIN_LEFT_SEMI:
+    case LOGICAL_JOIN_EXISTENCE:
+        return "LeftSemi";
+    case LOGICAL_JOIN_LEFT_ANTI:
+        return "LeftAnti";
+    }
+    return "";
+}
+
+static enum status raise_join(const struct checker *checker, const struct logical_node *node,
+                              const char *format, const char *mode)
+{
+    struct buffer text = {0};
+    buffer_printf(&text, "%s ", join_name(node->join.kind));
+    buffer_add_text(&text, format);
+    if (mode != NULL)
+        buffer_printf(&text, " is not supported in %s output mode, only in Append output mode",
+                      mode);
+    enum status status = raise_text(checker, node, buffer_text(&text));
+    buffer_fini(&text);
+    return status;
+}
+
+static enum status rule_static_side(const struct checker *checker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_JOIN)
+        return OK;
+    bool left = node->children[0]->streaming, right = node->children[1]->streaming;
+    switch (node->join.kind) {
+    case LOGICAL_JOIN_LEFT_ANTI:
+        if (right)
+            return raise_join(checker, node,
+                              "joins with a streaming DataFrame/Dataset on the right are not "
+                              "supported",
+                              NULL);
+        return OK;
+    case LOGICAL_JOIN_LEFT:
+    case LOGICAL_JOIN_LEFT_SEMI:
+        if (right && !left)
+            return raise_join(checker, node,
+                              "join with a streaming DataFrame/Dataset on the right and a static "
+                              "DataFrame/Dataset on the left is not supported",
+                              NULL);
+        return OK;
+    case LOGICAL_JOIN_RIGHT:
+        if (left && !right)
+            return raise_join(checker, node,
+                              "join with a streaming DataFrame/Dataset on the left and a static "
+                              "DataFrame/DataSet on the right is not supported",
+                              NULL);
+        return OK;
+    case LOGICAL_JOIN_FULL:
+        if (left != right)
+            return raise_join(checker, node,
+                              "joins of a streaming and a static DataFrame/Dataset are not "
+                              "supported",
+                              NULL);
+        return OK;
+    case LOGICAL_JOIN_INNER:
+    case LOGICAL_JOIN_CROSS:
+    case LOGICAL_JOIN_SINGLE:
+    case LOGICAL_JOIN_EXISTENCE:
+        return OK;
+    }
+    return OK;
+}
+
+static enum status rule_stream_join_mode(const struct checker *checker,
+                                         const struct logical_node *node)
+{
+    if (!is_stream_join(node))
+        return OK;
+    enum logical_join kind = node->join.kind;
+    bool plain =
+        kind == LOGICAL_JOIN_INNER || kind == LOGICAL_JOIN_CROSS || kind == LOGICAL_JOIN_LEFT_SEMI;
+    if (checker->mode == MODE_COMPLETE || (checker->mode == MODE_UPDATE && !plain))
+        return raise_join(checker, node, "join between two streaming DataFrames/Datasets",
+                          mode_title(checker->mode));
+    return OK;
+}
+
+static enum status rule_stream_join_state(const struct checker *checker,
+                                          const struct logical_node *node)
+{
+    if (!is_stream_join(node))
+        return OK;
+    bool bounded = true;
+    switch (node->join.kind) {
+    case LOGICAL_JOIN_LEFT:
+    case LOGICAL_JOIN_LEFT_SEMI:
+        bounded = join_bounds_side(node, 0);
+        break;
+    case LOGICAL_JOIN_RIGHT:
+        bounded = join_bounds_side(node, 1);
+        break;
+    case LOGICAL_JOIN_FULL:
+        bounded = join_bounds_side(node, 0) || join_bounds_side(node, 1);
+        break;
+    case LOGICAL_JOIN_INNER:
+    case LOGICAL_JOIN_CROSS:
+    case LOGICAL_JOIN_LEFT_ANTI:
+    case LOGICAL_JOIN_SINGLE:
+    case LOGICAL_JOIN_EXISTENCE:
+        return OK;
+    }
+    if (bounded || join_has_event_key(node))
+        return OK;
+    struct buffer text = {0};
+    buffer_printf(&text,
+                  "Stream-stream %s join between two streaming DataFrame/Datasets is not supported "
+                  "without a watermark in the join keys, or a watermark on the nullable side and "
+                  "an appropriate range condition",
+                  join_name(node->join.kind));
+    enum status status = raise_text(checker, node, buffer_text(&text));
+    buffer_fini(&text);
+    return status;
+}
+
+static enum status rule_lateral(const struct checker *checker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_JOIN || !node->join.lateral || !node->children[0]->streaming)
+        return OK;
+    if (!is_any_aggregate(node->children[1]) && !has_below(node->children[1], is_any_aggregate))
+        return OK;
+    return raise_text(checker, node,
+                      "An aggregate in a LATERAL subquery of a stream is a streaming aggregation "
+                      "without watermark");
+}
+
+/* ---- chains of stateful operators ---- */
+
+static bool has_event_column(const struct logical_node *dedup)
+{
+    for (uint32_t i = 0; i < dedup->dedup.column_count; i++)
+        if (dedup->output[dedup->dedup.columns[i]]->event_time)
+            return true;
+    return false;
+}
+
+static bool is_stateful(const struct logical_node *node)
+{
+    if (!node->streaming)
+        return false;
+    if (node->kind == LOGICAL_DEDUP)
+        return node->dedup.within_watermark || has_event_column(node);
+    return is_aggregation(node) || is_stream_join(node);
+}
+
+static enum status rule_nothing_after_aggregation(const struct checker *checker,
+                                                  const struct logical_node *node)
+{
+    if (!checker->check_correctness || checker->mode == MODE_APPEND || !is_stateful(node) ||
+        !has_below(node, is_aggregation))
+        return OK;
+    return raise_text(
+        checker, node,
+        "Detected pattern of possible 'correctness' issue due to global watermark. The query "
+        "contains stateful operation which can emit rows older than the current watermark plus "
+        "allowed late record delay, which are \"late rows\" in downstream stateful operations and "
+        "these rows can be discarded. Please refer the programming guide doc for more details. If "
+        "you understand the possible risk of correctness issue and still need to run the query, "
+        "you can disable this check by setting the config "
+        "`spark.sql.streaming.statefulOperator.checkCorrectness.enabled` to false.");
+}
+
+/* ---- expressions ---- */
+
+static bool find_increasing_id(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return expr->kind != EXPR_CALL ||
+           strcmp(expr->call.function->name, "monotonically_increasing_id") != 0;
+}
+
+static enum status see_increasing_id(struct expr **slot, void *arg, struct error *err)
+{
+    (void)err;
+    bool *found = arg;
+    *found = *found || !expr_walk(*slot, find_increasing_id, NULL);
+    return OK;
+}
+
+static enum status rule_no_increasing_id(const struct checker *checker,
+                                         const struct logical_node *node)
+{
+    struct logical_node copy = *node;
+    struct error ignored = ERROR_INIT;
+    bool found = false;
+    if (logical_each_expr(&copy, see_increasing_id, &found, &ignored) != OK || !found)
+        return OK;
+    return raise_text(checker, node,
+                      "Expression(s): monotonically_increasing_id() is not supported with "
+                      "streaming DataFrames/Datasets");
+}
+
+static enum status (*const node_rules[])(const struct checker *checker,
+                                         const struct logical_node *node) = {
+    rule_no_increasing_id,
+    rule_no_row_windows,
+    rule_no_distinct_aggregates,
+    rule_session_has_another_key,
+    rule_stream_join_mode,
+    rule_nothing_after_aggregation,
+    rule_pivot_is_two_aggregations,
+    rule_static_side,
+    rule_stream_join_state,
+    rule_lateral,
+    rule_dedup_within_needs_watermark,
+    rule_one_watermark,
+    rule_sort,
+    rule_limit,
+    rule_union,
+    rule_set_operation,
+};
+
+static enum status check_node(const struct checker *checker, const struct logical_node *node)
+{
+    for (uint32_t i = 0; i < node->child_count; i++)
+        TRY(check_node(checker, node->children[i]));
+    if (!node->streaming)
+        return OK;
+    for (size_t i = 0; i < sizeof node_rules / sizeof node_rules[0]; i++)
+        TRY(node_rules[i](checker, node));
+    return OK;
+}
 
 enum status check_streaming(const struct analysis *analysis, enum output_mode mode,
                             struct error *err)
 {
-    (void)analysis;
-    (void)mode;
-    (void)err;
-    return OK;
+    const struct options *conf = &analysis->spec->conf;
+    struct checker checker = {
+        .analysis = analysis,
+        .mode = mode,
+        .err = err,
+        .aggregate = topmost_aggregation(analysis->root),
+        .check_correctness =
+            conf_bool(conf, CONF_streaming_statefulOperator_checkCorrectness_enabled),
+    };
+    TRY(plan_rules[0](&checker, analysis->root));
+    if (!conf_bool(conf, CONF_streaming_unsupportedOperationCheck))
+        return OK;
+    for (size_t i = 1; i < sizeof plan_rules / sizeof plan_rules[0]; i++)
+        TRY(plan_rules[i](&checker, analysis->root));
+    return check_node(&checker, analysis->root);
 }

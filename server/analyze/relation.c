@@ -441,7 +441,7 @@ static enum status apply_sample(struct analyzer *analyzer, const struct ast_samp
                                 struct relation *relation, struct error *err)
 {
     struct arena *arena = analyzer->arena;
-    if (relation->node->streaming && !analyzer->options->bounded)
+    if (relation->node->streaming && sample->kind != AST_SAMPLE_ROWS)
         return error_raise_at(err, STATUS__LEGACY_ERROR_TEMP_3102, sample->position,
                               sample->position_end, "msg",
                               "Sampling is not supported on streaming DataFrames/Datasets", NULL);

@@ -333,7 +333,7 @@ static enum status resolve_access(struct resolver *resolver, const struct ast_ex
         const char *name = arena_strndup(resolver->analyzer->arena, text.data, text.size_bytes);
         return resolve_field(resolver, base, name, ast->position, ast->position_end, out, err);
     }
-    if (base->type->id != TYPE_ARRAY && base->type->id != TYPE_MAP)
+    if (base->type->id != TYPE_ARRAY && base->type->id != TYPE_MAP && base->type->id != TYPE_VOID)
         return error_raise(err, STATUS_INVALID_EXTRACT_BASE_FIELD_TYPE, "base",
                            expr_sql(resolver->analyzer, base), "other",
                            type_quoted(resolver->analyzer, base->type), NULL);

@@ -102,6 +102,14 @@ void split_conjuncts(struct arena *arena, struct expr *expr, struct expr_set *ou
         split_conjuncts(arena, expr->args[1], out);
         return;
     }
+    if (expr->kind == EXPR_CALL && (expr->call.function->flags & FUNCTION_REPLACED) != 0 &&
+        expr->arg_count > 0) {
+        struct expr *meaning = expr->args[expr->arg_count - 1];
+        if (meaning->kind == EXPR_CALL && strcmp(meaning->call.function->name, "and") == 0) {
+            split_conjuncts(arena, meaning, out);
+            return;
+        }
+    }
     expr_set_add(arena, out, expr);
 }
 
