@@ -103,6 +103,11 @@ const char *ratchet_name(const char *path)
     return name;
 }
 
+bool ratchet_has_pending(const struct ratchet *ratchet)
+{
+    return ratchet->has_pending;
+}
+
 bool ratchet_is_pending(struct ratchet *ratchet, const char *name)
 {
     return ratchet->pending_count > 0 && bsearch(&name, ratchet->pending, ratchet->pending_count,

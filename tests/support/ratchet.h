@@ -24,6 +24,7 @@ void ratchet_close(struct ratchet *ratchet); /* NULL is fine */
 /* "expr/cast.jsonl" of a longer path. */
 const char *ratchet_name(const char *path);
 
+bool ratchet_has_pending(const struct ratchet *ratchet); /* a list was given */
 bool ratchet_is_pending(struct ratchet *ratchet, const char *name);
 /* Our answer to a case by the deviations, or NULL if Spark's holds. */
 const char *ratchet_deviation(const struct ratchet *ratchet, const char *name);

@@ -1,32 +1,28 @@
 /*
- * scenario_run [--rewrite] [-v] FILE...: plays scenarios, prints what does not hold, and closes
- * with "N passed, N failed".  --rewrite puts what came out into the expect records of the files.
+ * scenario_run [--rewrite] [--pending FILE] [--list-failed] FILE...: plays scenarios, prints what
+ * does not hold, and closes with "N passed, N failed".  --rewrite puts what came out into the
+ * expect records of the files.  With --pending it is a ratchet (ratchet.h).  --list-failed prints
+ * only the names of the failing files, as pending.txt has them.
  */
 #include "base/vfs_posix.h"
+#include "isolate.h"
 #include "play.h"
+#include "ratchet.h"
 
 #include <stdio.h>
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
 
-struct totals {
+struct run {
+    struct ratchet *ratchet;
+    bool rewrite, list_failed;
     int passed, failed, skipped;
 };
 
-static void count(struct totals *totals, enum play_result result)
-{
-    switch (result) {
-    case PLAY_PASSED:
-        totals->passed++;
-        break;
-    case PLAY_FAILED:
-        totals->failed++;
-        break;
-    case PLAY_SKIPPED:
-        totals->skipped++;
-        break;
-    }
-}
+struct job {
+    const struct run *run;
+    const char *path;
+};
 
 static enum play_result play_path(const char *path, bool rewrite, struct buffer *report)
 {
@@ -52,23 +48,60 @@ static enum play_result play_path(const char *path, bool rewrite, struct buffer 
     return result;
 }
 
+/* 0: as the lists say; 1: not; 2: skipped. */
+static int run_file(void *arg)
+{
+    const struct job *job = arg;
+    struct buffer report = {0};
+    const char *name = ratchet_name(job->path);
+    enum play_result result = play_path(job->path, job->run->rewrite, &report);
+    bool good = result == PLAY_SKIPPED ||
+                ratchet_judge(job->run->ratchet, name, result == PLAY_PASSED, &report);
+    if (!good && job->run->list_failed)
+        printf("%s\n", name);
+    else if (!good || result == PLAY_SKIPPED)
+        fputs(buffer_text(&report), stdout);
+    buffer_fini(&report);
+    return result == PLAY_SKIPPED ? 2 : good ? 0 : 1;
+}
+
+static void count_file(struct run *run, const char *path)
+{
+    struct job job = {run, path};
+    int result = isolate(path, run_file, &job);
+    bool pending =
+        ratchet_has_pending(run->ratchet) && ratchet_is_pending(run->ratchet, ratchet_name(path));
+    if (result == 2)
+        run->skipped++;
+    else if (result == 0 || (result < 0 && pending))
+        run->passed++;
+    else
+        run->failed++;
+}
+
 int main(int argc, char **argv)
 {
-    struct totals totals = {0};
-    bool rewrite = false;
-    for (int i = 1; i < argc; i++) {
-        struct buffer report = {0};
-        if (strcmp(argv[i], "--rewrite") == 0) {
-            rewrite = true;
-            continue;
-        }
-        count(&totals, play_path(argv[i], rewrite, &report));
-        fputs(buffer_text(&report), stdout);
-        fflush(stdout);
-        buffer_fini(&report);
+    struct run run = {0};
+    struct error err = ERROR_INIT;
+    const char *pending = NULL;
+    int i = 1;
+    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+        if (strcmp(argv[i], "--pending") == 0 && i + 1 < argc)
+            pending = argv[++i];
+        else if (strcmp(argv[i], "--rewrite") == 0)
+            run.rewrite = true;
+        else
+            run.list_failed = true;
     }
-    if (totals.skipped > 0)
-        printf("%d skipped\n", totals.skipped);
-    printf("%d passed, %d failed\n", totals.passed, totals.failed);
-    return totals.failed == 0 ? 0 : 1;
+    if (ratchet_open(pending, NULL, &run.ratchet, &err) != OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 2;
+    }
+    for (; i < argc; i++)
+        count_file(&run, argv[i]);
+    ratchet_close(run.ratchet);
+    if (run.skipped > 0)
+        printf("%d skipped\n", run.skipped);
+    printf("%d passed, %d failed\n", run.passed, run.failed);
+    return run.failed == 0 ? 0 : 1;
 }
