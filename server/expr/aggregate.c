@@ -51,6 +51,8 @@ void aggregate_each_name(void (*visit)(void *arg, const char *name,
                          void *arg)
 {
     for (size_t i = 0; i < AGGREGATE_COUNT; i++) {
+        if (strchr(aggregates[i].name, ' ') != NULL) /* a variant that has no name of its own */
+            continue;
         visit(arg, aggregates[i].name, &aggregates[i]);
         const char *at = aggregates[i].aliases;
         while (at != NULL && *at != '\0') {

@@ -117,7 +117,7 @@ struct aggregate_options {
     double *percents;
     uint32_t percent_count;
     bool percent_list;
-    int accuracy;
+    int accuracy;       /* or the k of max_by */
     uint32_t precision; /* of the distinct sketch */
 };
 
@@ -130,6 +130,7 @@ MUST_USE enum status aggregate_apply(struct resolve_context *ctx, struct expr *c
 RESOLVER(aggregate_resolve_count);
 RESOLVER(aggregate_resolve_sum);
 RESOLVER(aggregate_resolve_first);
+RESOLVER(aggregate_resolve_by);
 RESOLVER(aggregate_resolve_collect);
 RESOLVER(aggregate_resolve_listagg);
 RESOLVER(aggregate_resolve_mode);
@@ -141,7 +142,7 @@ RESOLVER(aggregate_resolve_distinct);
 
 extern const struct aggregate_ops aggregate_count, aggregate_count_if, aggregate_sum, aggregate_avg;
 extern const struct aggregate_ops aggregate_min, aggregate_max, aggregate_first, aggregate_last;
-extern const struct aggregate_ops aggregate_max_by, aggregate_min_by;
+extern const struct aggregate_ops aggregate_max_by, aggregate_min_by, aggregate_top;
 extern const struct aggregate_ops aggregate_bool_and, aggregate_bool_or, aggregate_bit_and,
     aggregate_bit_or, aggregate_bit_xor;
 extern const struct aggregate_ops aggregate_stddev_samp, aggregate_stddev_pop, aggregate_var_samp,

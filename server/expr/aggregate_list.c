@@ -15,7 +15,8 @@ RESOLVER(aggregate_resolve_collect)
     if (set && type->id == TYPE_MAP)
         return error_raise_at(err, STATUS_DATATYPE_MISMATCH__UNSUPPORTED_INPUT_TYPE, call->position,
                               call->position_end, "sqlExpr", function_sql(ctx->arena, call),
-                              "functionName", "`collect_set`", "dataType", "\"MAP\"", NULL);
+                              "functionName", "`collect_set`", "dataType",
+                              "\"MAP\" or \"COLLATED STRING\"", NULL);
     aggregate_finish_call(call, type_array(ctx->arena, type, false));
     return OK;
 }

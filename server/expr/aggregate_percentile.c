@@ -17,8 +17,9 @@
 static enum status percent_out_of_range(struct resolve_context *ctx, const struct expr *call,
                                         double value, struct error *err)
 {
-    char text[NUMBER_DOUBLE_TEXT_MAX + 1];
-    text[number_print_double(text, value)] = '\0';
+    char text[NUMBER_DOUBLE_TEXT_MAX + 2];
+    size_t size = number_print_double(text, value);
+    memcpy(text + size, "D", 2);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, call->position,
                           call->position_end, "sqlExpr", function_sql(ctx->arena, call), "exprName",
                           "percentage", "valueRange", "[0.0, 1.0]", "currentValue", text, NULL);
@@ -389,8 +390,7 @@ static enum status percentile_results(const struct aggregate_update *call, uint8
         const struct value_set *set = (const void *)states[i];
         if (options->percent_list)
             VECTOR_VALUES(struct list_entry, out)
-            [i] = (struct list_entry){.offset = i * width,
-                                      .length = set->list.count == 0 ? 0 : width};
+        [i] = (struct list_entry){.offset = i * width, .length = set->list.count == 0 ? 0 : width};
         if (set->list.count == 0)
             TRY(aggregate_set_null(call, out, i, err));
         else

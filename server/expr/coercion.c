@@ -1,6 +1,7 @@
 #include "expr/coercion.h"
 
 #include "base/check.h"
+#include "expr/cast.h"
 
 #include <strings.h>
 
@@ -57,13 +58,10 @@ const struct type *coercion_decimal_of_expr(const struct resolve_context *ctx,
                                             const struct expr *expr)
 {
     if (expr->kind != EXPR_LITERAL || !type_is_integral(expr->type) ||
-        vector_is_null(expr->literal.value, 0))
+        expr->type->id == TYPE_BYTE || vector_is_null(expr->literal.value, 0))
         return coercion_decimal_of(ctx, expr->type);
     int64_t value = 0;
     switch (expr->type->id) {
-    case TYPE_BYTE:
-        value = *VECTOR_VALUES(int8_t, expr->literal.value);
-        break;
     case TYPE_SHORT:
         value = *VECTOR_VALUES(int16_t, expr->literal.value);
         break;
@@ -193,19 +191,14 @@ static bool same_field_names(const struct type *a, const struct type *b)
 static const struct type *structs(const struct resolve_context *ctx, const struct type *a,
                                   const struct type *b, pair_rule *rule)
 {
-    if (a->field_count != b->field_count)
+    if (a->field_count != b->field_count || !same_field_names(a, b))
         return NULL;
-    bool named = same_field_names(a, b);
     struct type_field *fields =
         arena_new_object(ctx->arena, ((size_t)a->field_count + 1) * sizeof *fields);
     for (uint32_t i = 0; i < a->field_count; i++) {
         const struct type_field *x = &a->fields[i];
         const struct type_field *y = &b->fields[i];
-        const struct type *type = x->type;
-        if (named)
-            type = rule(ctx, x->type, y->type);
-        else if (!type_equal_unnamed(x->type, y->type))
-            return NULL;
+        const struct type *type = rule(ctx, x->type, y->type);
         if (type == NULL)
             return NULL;
         fields[i] = *x;
@@ -321,7 +314,8 @@ const struct type *coercion_common_of(const struct resolve_context *ctx, struct 
 const struct type *coercion_union(const struct resolve_context *ctx, const struct type *a,
                                   const struct type *b)
 {
-    return coercion_common(ctx, a, b);
+    /* structs may differ in their names: those of the first side win */
+    return type_equal_unnamed(a, b) ? a : coercion_common(ctx, a, b);
 }
 
 /* ---- casts ---- */
@@ -341,8 +335,8 @@ struct expr *coercion_cast(const struct resolve_context *ctx, struct expr *expr,
     struct expr *cast =
         expr_cast(ctx->arena, expr, type, ctx->ansi ? CAST_ANSI : CAST_LEGACY, ctx->time_zone);
     cast->cast.implicit = true;
-    bool total = type_is_numeric(expr->type) && type_is_numeric(type) && type->id >= expr->type->id;
-    cast->nullable = expr->nullable || (!ctx->ansi && !total && type->id != TYPE_STRING);
+    bool total = cast_is_total(expr->type, type, cast->cast.mode);
+    cast->nullable = expr->nullable || (!ctx->ansi && !total);
     return cast;
 }
 
@@ -355,17 +349,6 @@ bool coercion_unify(const struct resolve_context *ctx, struct expr **args, uint3
     for (uint32_t i = 0; i < count; i++)
         args[i] = coercion_cast(ctx, args[i], type);
     return true;
-}
-
-static bool number_fits(const struct resolve_context *ctx, const struct type *from,
-                        const struct type *to)
-{
-    if (!ctx->ansi)
-        return true;
-    if (to->id == TYPE_DECIMAL && from->id == TYPE_DECIMAL)
-        return to->scale >= from->scale &&
-               to->precision - to->scale >= from->precision - from->scale;
-    return from->id <= to->id;
 }
 
 static bool nested_fits(const struct resolve_context *ctx, const struct type *from,
@@ -394,7 +377,7 @@ bool coercion_can_cast_implicitly(const struct resolve_context *ctx, const struc
     if (type_is_nested(from) || type_is_nested(to))
         return nested_fits(ctx, from, to);
     if (type_is_numeric(from) && type_is_numeric(to))
-        return number_fits(ctx, from, to);
+        return true; /* as a stored assignment: a value that does not fit fails at run time */
     if (is_datetime(from) && is_datetime(to))
         return true;
     if (from->id == to->id)

@@ -19,7 +19,7 @@ static double acosh_java(double x)
 
 static double asinh_java(double x)
 {
-    return isinf(x) ? x : java_log(x + sqrt(x * x + 1.0));
+    return isinf(x) || x == 0.0 ? x : java_log(x + sqrt(x * x + 1.0));
 }
 
 static double atanh_java(double x)

@@ -84,7 +84,7 @@ static enum status check_collections(struct resolve_context *ctx, const struct e
             return function_wrong_type(call, i, maps ? "\"MAP\"" : "\"ARRAY\"", err);
     }
     if (source == OF_TWO_MAPS &&
-        coercion_common(ctx, call->args[0]->type->key, call->args[1]->type->key) == NULL)
+        coercion_tightest(ctx, call->args[0]->type->key, call->args[1]->type->key) == NULL)
         return map_keys_differ(ctx, call, err);
     return OK;
 }
@@ -120,7 +120,7 @@ static void list_types(struct resolve_context *ctx, const struct expr *call,
         add(out, first->element, first->element_nullable);
         break;
     case OF_TWO_MAPS:
-        add(out, coercion_common(ctx, first->key, call->args[1]->type->key), false);
+        add(out, coercion_tightest(ctx, first->key, call->args[1]->type->key), false);
         add(out, first->element, true);
         add(out, call->args[1]->type->element, true);
         break;
@@ -167,10 +167,17 @@ static void finish(struct expr *call, const struct type *type)
     call->nullable = call->args[0]->nullable;
 }
 
-static enum status want_boolean(const struct expr *call, struct error *err)
+static enum status want_boolean(struct resolve_context *ctx, struct expr *call, struct error *err)
 {
     if (call->args[1]->type->id == TYPE_BOOLEAN)
         return OK;
+    if (call->args[1]->type->id == TYPE_VOID) {
+        struct expr *lambda = expr_copy(ctx->arena, call->args[1]);
+        lambda->type = type_simple(TYPE_BOOLEAN);
+        lambda->args[0] = coercion_cast(ctx, lambda->args[0], lambda->type);
+        call->args[1] = lambda;
+        return OK;
+    }
     return function_wrong_type(call, 1, "\"BOOLEAN\"", err);
 }
 
@@ -186,7 +193,7 @@ RESOLVER(resolve_array_filter)
 {
     *out = call;
     TRY(check(ctx, call, 1, err));
-    TRY(want_boolean(call, err));
+    TRY(want_boolean(ctx, call, err));
     finish(call, call->args[0]->type);
     return OK;
 }
@@ -195,7 +202,7 @@ RESOLVER(resolve_array_predicate)
 {
     *out = call;
     TRY(check(ctx, call, 1, err));
-    TRY(want_boolean(call, err));
+    TRY(want_boolean(ctx, call, err));
     finish(call, type_simple(TYPE_BOOLEAN));
     call->nullable |= call->args[1]->nullable;
     return OK;
@@ -252,7 +259,7 @@ RESOLVER(resolve_map_filter)
 {
     *out = call;
     TRY(check(ctx, call, 1, err));
-    TRY(want_boolean(call, err));
+    TRY(want_boolean(ctx, call, err));
     finish(call, call->args[0]->type);
     return OK;
 }
@@ -282,7 +289,7 @@ RESOLVER(resolve_map_zip_with)
     *out = call;
     TRY(check(ctx, call, 2, err));
     const struct type *key =
-        coercion_common(ctx, call->args[0]->type->key, call->args[1]->type->key);
+        coercion_tightest(ctx, call->args[0]->type->key, call->args[1]->type->key);
     for (uint32_t i = 0; i < 2; i++) {
         const struct type *map = call->args[i]->type;
         call->args[i] = coercion_cast(

@@ -529,11 +529,11 @@ RESOLVER(resolve_pmod)
 RESOLVER(resolve_div)
 {
     *out = call;
-    TRY(meet(ctx, &integer_division, call, err));
-    if (type_is_integral(call->args[0]->type)) {
-        call->args[0] = coercion_cast(ctx, call->args[0], type_simple(TYPE_LONG));
-        call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_LONG));
+    for (uint32_t i = 0; i < 2; i++) {
+        if (type_is_integral(call->args[i]->type))
+            call->args[i] = coercion_cast(ctx, call->args[i], type_simple(TYPE_LONG));
     }
+    TRY(meet(ctx, &integer_division, call, err));
     finish_arithmetic(call, type_simple(TYPE_LONG), ARITHMETIC_DIV, mode_of(ctx));
     return OK;
 }
@@ -560,6 +560,12 @@ static enum status try_operator(struct resolve_context *ctx, struct expr *call, 
     default:
         TRY(arithmetic(ctx, inner, &numeric, ARITHMETIC_REMAINDER, ARITHMETIC_TRY, err));
         break;
+    }
+    for (uint32_t i = 0; i < result->arg_count; i++) {
+        /* strings that do not read are NULL, too */
+        struct expr *arg = result->args[i];
+        if (arg->kind == EXPR_CAST && arg->cast.implicit && arg->args[0]->type->id == TYPE_STRING)
+            arg->cast.mode = CAST_TRY;
     }
     function_replace(ctx, call, result);
     call->nullable = true;
@@ -668,11 +674,6 @@ RESOLVER(resolve_shift)
     const struct type *type = call->args[0]->type;
     if (type->id == TYPE_BYTE || type->id == TYPE_SHORT)
         call->args[0] = coercion_cast(ctx, call->args[0], type_simple(TYPE_INT));
-    for (uint32_t i = 0; i < 2; i++) {
-        type = call->args[i]->type;
-        if (type->id == TYPE_DECIMAL || type->id == TYPE_FLOAT || type->id == TYPE_DOUBLE)
-            call->args[i] = coercion_cast(ctx, call->args[i], type_simple(TYPE_INT));
-    }
     return function_apply_signature(ctx, call, err);
 }
 

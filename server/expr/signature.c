@@ -562,6 +562,18 @@ static struct expr *default_value(struct resolve_context *ctx, const struct para
     return expr_literal_int(ctx->arena, (int32_t)strtol(text, NULL, 10));
 }
 
+/* A constant number may become any number, also a narrower one: what does not fit is an error
+ * (or is cut) when it is cast. */
+static const struct type *narrowed(const struct signature *signature, int16_t index,
+                                   const struct expr *arg)
+{
+    const struct want *want = &signature->wants[index];
+    if (want->kind != WANT_TYPE || !type_is_numeric(arg->type) || !expr_is_foldable(arg))
+        return NULL;
+    const struct type *to = type_simple(want->id);
+    return type_is_numeric(to) ? to : NULL;
+}
+
 static enum status check_args(struct resolve_context *ctx, const struct signature *signature,
                               struct expr *call, struct error *err)
 {
@@ -570,6 +582,8 @@ static enum status check_args(struct resolve_context *ctx, const struct signatur
     for (uint32_t i = 0; i < call->arg_count; i++) {
         const struct param *param = param_of(signature, i);
         const struct type *type = fit(ctx, signature, param->want, call->args[i]->type);
+        if (type == NULL)
+            type = narrowed(signature, param->want, call->args[i]);
         if (type == NULL)
             return wrong_type(signature, call, i, param->want, err);
         if (i < 64)
