@@ -114,13 +114,22 @@ static enum status report(struct diagnostics *diagnostics, enum status status, s
     return status;
 }
 
+enum status parse_text(struct analyzer *analyzer, struct bytes text, struct ast_query **out,
+                       struct error *err)
+{
+    bool names = analyzer->analysis->ansi &&
+                 conf_bool(&analyzer->spec->conf, CONF_ansi_doubleQuotedIdentifiers);
+    return parser_query_with(analyzer->arena, text,
+                             names ? PARSER_QUOTES_NAMES : PARSER_QUOTES_TEXT, out, err);
+}
+
 static enum status resolve_main(struct analyzer *analyzer, struct error *err)
 {
     struct analysis *analysis = analyzer->analysis;
     struct ast_query *ast;
     struct relation relation;
     analyzer->text = bytes_of_text(analyzer->spec->sql);
-    TRY(parser_query(analyzer->arena, analyzer->text, &ast, err));
+    TRY(parse_text(analyzer, analyzer->text, &ast, err));
     TRY(resolve_query(analyzer, ast, NULL, NULL, &relation, err));
     analysis->root = relation.node;
     analysis->streaming = relation.node->streaming;

@@ -266,6 +266,7 @@ struct logical_node *relation_visible(struct analyzer *analyzer, const struct re
 /* ORDER BY 2: the 0-based position, UINT32_MAX if the item is no position. */
 MUST_USE enum status order_position(struct analyzer *analyzer, const struct ast_sort_item *item,
                                     uint32_t size, uint32_t *out, struct error *err);
+struct ast_sort_list cluster_keys(struct analyzer *analyzer, const struct ast_tail *tail);
 void sort_direction(const struct ast_sort_item *item, struct sort_key *key);
 /* The keys of ORDER BY ALL, or NULL if the list is another one. */
 struct sort_key *order_all_keys(struct analyzer *analyzer, const struct ast_sort_list *list,
@@ -368,5 +369,9 @@ MUST_USE enum status check_streaming(const struct analysis *analysis, enum outpu
                                      struct error *err);
 /* The rules, the sink and the mode of the spec (check_sink.c). */
 MUST_USE enum status check_query(struct analyzer *analyzer, struct error *err);
+
+/* Parses SQL as the spec's conf wants it: "x" may be a name.  (analyze.c) */
+MUST_USE enum status parse_text(struct analyzer *analyzer, struct bytes text,
+                                struct ast_query **out, struct error *err);
 
 #endif

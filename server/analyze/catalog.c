@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "columnar/interval_text.h"
 #include "source/source.h"
-#include "sql/parser.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -179,7 +178,7 @@ static enum status view_body(struct analyzer *analyzer, const struct view_spec *
 {
     if (view->sql != NULL) {
         struct ast_query *ast;
-        TRY(parser_query(analyzer->arena, bytes_of_text(view->sql), &ast, err));
+        TRY(parse_text(analyzer, bytes_of_text(view->sql), &ast, err));
         TRY(resolve_query(analyzer, ast, NULL, NULL, out, err));
     } else {
         struct ast_name part = {

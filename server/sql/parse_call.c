@@ -408,7 +408,11 @@ static enum status cast(struct parser *parser, struct ast_expr **out)
     if (parser_kind(parser, 0) == TOKEN_RIGHT_PAREN)
         return call_rest(parser, name, word, NULL, out);
     TRY(parser_expression(parser, &expr->cast.operand));
-    if (!parser_take_keyword(parser, KW_AS))
+    bool as = parser_take_keyword(parser, KW_AS);
+    bool column = expr->cast.operand->kind == AST_EXPR_COLUMN;
+    if (!as && !column && parser_kind(parser, 0) == TOKEN_WORD)
+        return parser_unexpected(parser);
+    if (!as)
         return call_rest(parser, name, word, expr->cast.operand, out);
     TRY(parser_data_type(parser, &expr->cast.type));
     TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));

@@ -262,7 +262,7 @@ bool parser_starts_clause(const struct parser *parser)
     case KW_INTERSECT:
     case KW_MINUS:
         return next == KW_ALL || next == KW_DISTINCT || next == KW_BY ||
-               parser_starts_query(parser, 1);
+               (next != KW_FROM && parser_starts_query(parser, 1));
     case KW_SELECT:
         return parser->from_first && parser_starts_expr(parser, 1);
     case KW_LATERAL:
