@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "columnar/interval_text.h"
 #include "source/source.h"
+#include "sql/parser.h"
 
 #include <stdio.h>
 #include <strings.h>
