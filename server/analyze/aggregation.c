@@ -339,6 +339,8 @@ enum status grouping_keys(struct resolver *resolver, const struct ast_group_by *
             analyzer, expr_name(analyzer, key), key->type, key->nullable || grouping->sets);
         if (plain)
             grouping->key_attributes[i]->id = key->column.attribute_id;
+        if (key->kind == EXPR_COLUMN)
+            grouping->key_attributes[i]->qualifier = key->column.qualifier;
     }
     return OK;
 }
@@ -492,6 +494,8 @@ enum status grouping_rewrite(struct analyzer *analyzer, struct grouping *groupin
             continue;
         struct expr *old = *expr;
         *expr = attribute_expr(analyzer->arena, grouping->key_attributes[i]);
+        if (old->kind == EXPR_COLUMN)
+            (*expr)->column.qualifier = old->column.qualifier;
         (*expr)->position = old->position;
         (*expr)->position_end = old->position_end;
         return OK;

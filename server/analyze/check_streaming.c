@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct checker {
     const struct analysis *analysis;
@@ -310,8 +311,8 @@ static void add_window_function(struct buffer *out, const struct expr *window)
     struct buffer text = {0};
     expr_print_name(&text, function);
     const char *name = buffer_text(&text);
-    bool rank = strncmp(name, "rank", 4) == 0 || strncmp(name, "dense_rank", 10) == 0 ||
-                strncmp(name, "percent_rank", 12) == 0;
+    bool rank = strncasecmp(name, "rank", 4) == 0 || strncasecmp(name, "dense_rank", 10) == 0 ||
+                strncasecmp(name, "percent_rank", 12) == 0;
     for (const char *c = name; *c != '\0' && *c != '('; c++)
         buffer_add_byte(out, (uint8_t)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c));
     buffer_add_byte(out, '(');

@@ -10,6 +10,7 @@
 #include "columnar/decimal.h"
 #include "columnar/timestamp_text.h"
 #include "columnar/timezone.h"
+#include "columnar/value_text.h"
 #include "spec/conf.h"
 
 static enum status constant(struct resolver *resolver, const struct type *type, struct vector **out,
@@ -235,6 +236,17 @@ static enum status make_value(struct resolver *resolver, const struct ast_expr *
     return error_set(err, STATUS_INTERNAL_ERROR, "unknown literal");
 }
 
+/* A timestamp is named by its text in the session's zone. */
+static const char *timestamp_name(struct analyzer *analyzer, const struct vector *value)
+{
+    const struct zone *zone = timezone_lookup(bytes_of_text(analyzer->functions.time_zone));
+    struct buffer text = {0};
+    value_text_print_literal(&text, value, 0, zone != NULL ? zone : timezone_utc());
+    const char *name = arena_strndup(analyzer->arena, text.data, text.size_bytes);
+    buffer_fini(&text);
+    return name;
+}
+
 enum status resolve_literal(struct resolver *resolver, const struct ast_expr *ast,
                             struct expr **out, struct error *err)
 {
@@ -243,6 +255,8 @@ enum status resolve_literal(struct resolver *resolver, const struct ast_expr *as
     *out = expr_literal(resolver->analyzer->arena, value);
     (*out)->position = ast->position;
     (*out)->position_end = ast->position_end;
+    if (value->type->id == TYPE_TIMESTAMP)
+        (*out)->literal.text = timestamp_name(resolver->analyzer, value);
     return OK;
 }
 

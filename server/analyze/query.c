@@ -354,6 +354,19 @@ struct sort_key *order_all_keys(struct analyzer *analyzer, const struct ast_sort
     return keys;
 }
 
+/* CLUSTER BY a is DISTRIBUTE BY a SORT BY a. */
+struct ast_sort_list cluster_keys(struct analyzer *analyzer, const struct ast_tail *tail)
+{
+    struct ast_sort_list list = {.count = tail->cluster_by.count};
+    list.items = arena_new_object(analyzer->arena, (list.count + 1) * sizeof *list.items);
+    for (size_t i = 0; i < list.count; i++) {
+        list.items[i].expr = tail->cluster_by.items[i];
+        list.items[i].position = tail->cluster_by.items[i]->position;
+        list.items[i].position_end = tail->cluster_by.items[i]->position_end;
+    }
+    return list;
+}
+
 static enum status order_key(struct resolver *resolver, const struct ast_tail *tail,
                              const struct ast_sort_item *item, struct sort_key *key,
                              struct error *err)
@@ -378,8 +391,9 @@ static enum status resolve_order(struct analyzer *analyzer, const struct ast_tai
 {
     const struct ast_sort_list *list = &tail->order_by;
     bool global = list->count > 0;
+    struct ast_sort_list cluster = cluster_keys(analyzer, tail);
     if (!global)
-        list = &tail->sort_by;
+        list = tail->sort_by.count > 0 ? &tail->sort_by : &cluster;
     if (list->count == 0)
         return OK;
     uint32_t count = (uint32_t)list->count;

@@ -418,7 +418,11 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
     bool field = watermark->item.expr->kind == AST_EXPR_COLUMN && expr->kind != EXPR_COLUMN;
     if (!named && expr->kind != EXPR_COLUMN && !field)
         return error_raise(err, STATUS_REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE, "sqlExpr",
-                           expr_name(analyzer, expr), NULL);
+                           arena_sprintf(analyzer->arena, "CAST(%s AS %s) AS %s",
+                                         expr_qualified(analyzer, expr),
+                                         type_sql(analyzer->arena, expr->type),
+                                         text_quoted(analyzer, expr_name(analyzer, expr))),
+                           NULL);
     uint32_t ordinal = 0;
     if (named || field) {
         const char *name =

@@ -278,6 +278,19 @@ static enum status resolve_timestamp(struct resolver *resolver, const struct ast
     return resolve_function(resolver, name, args, 3, ast->position, ast->position_end, out, err);
 }
 
+/* The name that a member of a struct has of its own, NULL if none. */
+static const char *member_name(const struct expr *value)
+{
+    if (value->kind == EXPR_COLUMN)
+        return value->column.name;
+    if (value->kind == EXPR_LAMBDA_VARIABLE)
+        return value->variable.name;
+    bool field = value->kind == EXPR_CALL && strcmp(value->call.function->name, ".") == 0;
+    if (!field || value->args[0]->type->id != TYPE_STRUCT)
+        return NULL;
+    return value->args[0]->type->fields[*(const uint32_t *)value->call.bound].name;
+}
+
 /* STRUCT(a AS x, b): named after aliases and columns, the others by their position. */
 static enum status resolve_struct(struct resolver *resolver, const struct ast_expr *ast,
                                   struct expr **out, struct error *err)
@@ -299,12 +312,13 @@ static enum status resolve_struct(struct resolver *resolver, const struct ast_ex
             struct expr *label;
             if (item->aliases.count > 0)
                 name = item->aliases.items[0].text;
-            else if (values.items[j]->kind == EXPR_COLUMN)
-                name = bytes_of_text(values.items[j]->column.name);
+            else if (member_name(values.items[j]) != NULL)
+                name = bytes_of_text(member_name(values.items[j]));
             else
                 name = bytes_of_text(arena_sprintf(arena, "col%u", args.count / 2 + 1));
             label = expr_literal_string(arena, name);
-            if (item->aliases.count > 0)
+            if (item->aliases.count > 0 ||
+                (item->expr->kind == AST_EXPR_STAR && values.items[j]->kind != EXPR_COLUMN))
                 label->literal.text = arena_strndup(arena, name.data, name.size_bytes);
             expr_list_add(arena, &args, label);
             expr_list_add(arena, &args, values.items[j]);

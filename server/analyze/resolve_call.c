@@ -544,5 +544,11 @@ enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, 
         return resolve_aggregate(resolver, ast, name, out, err);
     if (function != NULL)
         return raise_without_over(resolver, ast, name, err);
+    if (strcasecmp(name, "cast") == 0)
+        return error_raise_at(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION, ast->position,
+                              ast->position_end, "functionName", "`cast`", "expectedNum", "0",
+                              "actualNum",
+                              arena_sprintf(resolver->analyzer->arena, "%zu", ast->call.args.count),
+                              "docroot", "https://spark.apache.org/docs/latest", NULL);
     return raise_unresolved(resolver, ast, err);
 }

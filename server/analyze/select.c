@@ -398,8 +398,9 @@ static enum status resolve_order_keys(struct select *select, struct scope *scope
 {
     struct analyzer *analyzer = select->analyzer;
     const struct ast_sort_list *list = &select->tail->order_by;
+    struct ast_sort_list cluster = cluster_keys(analyzer, select->tail);
     if (list->count == 0)
-        list = &select->tail->sort_by;
+        list = select->tail->sort_by.count > 0 ? &select->tail->sort_by : &cluster;
     select->order_count = (uint32_t)list->count;
     select->order = order_all_keys(analyzer, list, suggest, &select->order_count);
     if (select->order != NULL)
@@ -475,7 +476,8 @@ static enum status select_order(struct select *select, struct attribute *const *
                                 struct error *err)
 {
     if (select->tail == NULL ||
-        (select->tail->order_by.count == 0 && select->tail->sort_by.count == 0))
+        (select->tail->order_by.count == 0 && select->tail->sort_by.count == 0 &&
+         select->tail->cluster_by.count == 0))
         return OK;
     select->order_global = select->tail->order_by.count > 0;
     bool distinct = select->ast->quantifier == AST_QUANTIFIER_DISTINCT;
@@ -524,7 +526,10 @@ static struct logical_node *build_project(struct select *select, struct logical_
         mark_event_time(analyzer, exprs[i], child, output[i]);
     }
     struct logical_node *node = logical_project(analyzer->arena, child, exprs, output, count);
-    return analyzer_node(analyzer, node, select->ast->position, select->ast->position_end);
+    const struct ast_group_by *group_by = select->ast->group_by;
+    bool grouped = group_by != NULL && child->kind == LOGICAL_AGGREGATE;
+    return analyzer_node(analyzer, node, grouped ? group_by->position : select->ast->position,
+                         grouped ? group_by->position_end : select->ast->position_end);
 }
 
 struct output_rewrite {
@@ -631,7 +636,10 @@ static void build_windows(struct select *select, struct logical_node **node)
     for (uint32_t i = 0; i < count; i++)
         slots[i] = select->items.items[i].expr;
     slots[count] = select->qualify;
+    struct logical_node *below = *node;
     extract_windows(analyzer, slots, count + (select->qualify != NULL), node);
+    for (struct logical_node *made = *node; made != below; made = made->children[0])
+        analyzer_node(analyzer, made, select->ast->position, select->ast->position_end);
     for (uint32_t i = 0; i < count; i++)
         select->items.items[i].expr = slots[i];
     if (select->qualify == NULL)

@@ -370,11 +370,12 @@ static enum status session_gap(struct resolver *resolver, const struct ast_expr 
                                struct expr **gap, struct error *err)
 {
     struct analyzer *analyzer = resolver->analyzer;
-    if ((*gap)->type->id != TYPE_STRING && (*gap)->type->id != TYPE_INTERVAL)
+    if ((*gap)->type->id != TYPE_STRING && (*gap)->type->id != TYPE_INTERVAL &&
+        (*gap)->type->id != TYPE_VOID)
         return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1040, "dt",
                            type_name(analyzer->arena, (*gap)->type), NULL);
     (void)ast;
-    if ((*gap)->type->id == TYPE_STRING)
+    if ((*gap)->type->id != TYPE_INTERVAL)
         *gap = expr_cast(analyzer->arena, *gap, type_simple(TYPE_INTERVAL), CAST_TRY,
                          analyzer->functions.time_zone);
     return OK;

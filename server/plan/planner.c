@@ -1,6 +1,7 @@
 #include "plan/planner.h"
 
 #include "base/check.h"
+#include "plan/check_state.h"
 #include "plan/fingerprint.h"
 #include "plan/physical.h"
 #include "plan/rewrite.h"
@@ -55,10 +56,12 @@ enum status plan_query(struct arena *query, const struct analysis *analysis,
     node = collapse_projects(&rewriter, node);
     TRY(prune_columns(&rewriter, node, &node, err));
     node = collapse_projects(&rewriter, node);
+    TRY(check_event_times(node, err));
 
     struct physical_plan *plan = arena_new_object(query, sizeof *plan);
     copy_relations(query, analysis, plan);
     TRY(physical_make(&rewriter, node, plan, err));
+    TRY(check_join_keys(plan->root, err));
     name_root(query, analysis, plan->root);
     fingerprint_fill(query, plan);
     *out = plan;

@@ -228,6 +228,22 @@ static enum status rewrite_join_condition(struct rewriter *rewriter, struct logi
     return rewrite_filter(rewriter, logical_filter(rewriter->arena, join, condition), out, err);
 }
 
+/* The node passes on what the joins have added; a projection drops it again. */
+static void widen_output(struct rewriter *rewriter, struct logical_node *node,
+                         const struct logical_node *below, struct logical_node **out)
+{
+    const struct logical_node *child = node->children[0];
+    uint32_t made = node->output_count - below->output_count;
+    struct logical_node before = *node;
+    node->output_count = child->output_count + made;
+    node->output =
+        arena_new_object(rewriter->arena, (node->output_count + 1) * sizeof(struct attribute *));
+    memcpy(node->output, child->output, child->output_count * sizeof(struct attribute *));
+    memcpy(node->output + child->output_count, before.output + below->output_count,
+           made * sizeof(struct attribute *));
+    *out = restore_output(rewriter, node, &before);
+}
+
 static enum status rewrite_exprs(struct rewriter *rewriter, struct logical_node *node,
                                  struct logical_node **out, struct error *err)
 {
@@ -239,9 +255,15 @@ static enum status rewrite_exprs(struct rewriter *rewriter, struct logical_node 
         return error_raise_at(err, STATUS_NOT_SUPPORTED, node->position, node->position_end,
                               "feature", "A subquery in this place", NULL);
     struct taker taker = {.rewriter = rewriter, .child = node->children[0]};
+    struct logical_node *below = node->children[0];
     TRY(logical_each_expr(node, take_slot, &taker, err));
     node->children[0] = taker.child;
     *out = node;
+    if (node->kind == LOGICAL_GENERATE || node->kind == LOGICAL_WINDOW ||
+        node->kind == LOGICAL_TIME_WINDOW || node->kind == LOGICAL_SESSION) {
+        widen_output(rewriter, node, below, out);
+        return OK;
+    }
     if (node->kind == LOGICAL_SORT) {
         struct logical_node *child = taker.child;
         struct logical_node before = *node;
