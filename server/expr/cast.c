@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "columnar/decimal.h"
+#include "columnar/timestamp_text.h"
 #include "columnar/value_text.h"
 #include "expr/cast_impl.h"
 #include "expr/decimal_error.h"
@@ -190,11 +191,37 @@ static enum status no_such_cast(struct resolve_context *ctx, const struct expr *
                        "srcType", source, "targetType", target, NULL);
 }
 
+/* CAST('epoch' AS DATE): the special words are read in constants only; the name stays. */
+static struct expr *special_word(struct resolve_context *ctx, struct expr *operand,
+                                 const struct type *type)
+{
+    bool time =
+        type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ;
+    if (!time || operand->kind != EXPR_LITERAL || operand->type->id != TYPE_STRING ||
+        vector_is_null(operand->literal.value, 0))
+        return operand;
+    const struct zone *zone = timezone_lookup(bytes_of_text(ctx->time_zone));
+    struct timestamp_context context = {.zone = zone == NULL ? timezone_utc() : zone,
+                                        .now_us = ctx->now_us};
+    struct bytes word = *VECTOR_VALUES(struct bytes, operand->literal.value);
+    int64_t us;
+    if (!timestamp_text_special(word, &context, &us))
+        return operand;
+    char text[TIMESTAMP_TEXT_MAX];
+    size_t size = timestamp_text_print(text, us, context.zone);
+    struct expr *literal = expr_literal_string(ctx->arena, bytes_of(text, size));
+    literal->literal.text = arena_strndup(ctx->arena, word.data, word.size_bytes);
+    return literal;
+}
+
 enum status cast_resolve(struct resolve_context *ctx, struct expr *operand, const struct type *type,
                          bool try_cast, struct expr **out, struct error *err)
 {
     enum cast_mode mode = try_cast ? CAST_TRY : ctx->ansi ? CAST_ANSI : CAST_LEGACY;
-    struct expr *cast = expr_cast(ctx->arena, operand, type, mode, ctx->time_zone);
+    struct expr *cast =
+        expr_cast(ctx->arena, special_word(ctx, operand, type), type, mode, ctx->time_zone);
+    cast->position = operand->position;
+    cast->position_end = operand->position_end;
     if (!cast_exists(operand->type, type, mode)) {
         enum status status = no_such_cast(ctx, cast, ctx->ansi, err);
         error_at(err, operand->position, operand->position_end);

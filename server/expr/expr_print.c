@@ -241,6 +241,14 @@ static void print_bound(struct buffer *out, const struct expr *bound, bool lower
         buffer_add_text(out, lower ? "UNBOUNDED PRECEDING" : "UNBOUNDED FOLLOWING");
         return;
     }
+    bool negated =
+        bound->kind == EXPR_CALL && (strcmp(bound->call.function->name, "unary -") == 0 ||
+                                     strcmp(bound->call.function->name, "negative") == 0);
+    if (negated) {
+        print(out, bound->args[0]);
+        buffer_add_text(out, " PRECEDING");
+        return;
+    }
     struct buffer text = {0};
     print(&text, bound);
     const char *number = buffer_text(&text);

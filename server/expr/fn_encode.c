@@ -71,6 +71,17 @@ static bool read_base64(struct buffer *out, struct bytes text, bool strict)
     return true;
 }
 
+void text_add_base64(struct buffer *out, struct bytes data)
+{
+    for (size_t i = 0; i < data.size_bytes; i += 3)
+        add_base64(out, bytes_of(data.data + i, data.size_bytes - i < 3 ? data.size_bytes - i : 3));
+}
+
+bool text_read_base64(struct buffer *out, struct bytes text)
+{
+    return read_base64(out, text, true);
+}
+
 static enum status cell_kernel_base64(const struct kernel_call *call, uint32_t row,
                                       struct error *err)
 {

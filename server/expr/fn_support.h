@@ -121,6 +121,10 @@ bool text_is_ascii(struct bytes text);
 bool text_equals(struct bytes text, const char *word);               /* exact */
 bool text_equals_ignoring_case(struct bytes text, const char *word); /* ASCII; word in lower case */
 
+/* Base64 in one line, and read strictly: fn_encode.c. */
+void text_add_base64(struct buffer *out, struct bytes data);
+bool text_read_base64(struct buffer *out, struct bytes text);
+
 /* NUL-ended copies for error parameters, cut at a sane length; in the batch arena. */
 const char *kernel_error_text(const struct kernel_call *call, struct bytes text);
 /* 'text' in single quotes, as SQL. */

@@ -167,7 +167,7 @@ static bool counts(const struct kernel_call *call, uint32_t row)
     INTEGER_LOOP(subtract, T, x - y, r != x - y)                                                   \
     INTEGER_LOOP(multiply, T, x *y, r != x * y)
 
-SMALL(int8_t, "Y")
+SMALL(int8_t, "S")
 SMALL(int16_t, "S")
 
 WIDE_ERROR(add, int32_t, "try_add")

@@ -174,7 +174,10 @@ RESOLVER(resolve_in)
         return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__EMPTY_IN_PREDICATE, -1, -1, NULL);
     struct expr **args = arena_new_object(ctx->arena, call->arg_count * sizeof *args);
     memcpy(args, call->args, call->arg_count * sizeof *args);
-    if (!coercion_unify(ctx, args, call->arg_count, true))
+    bool same = true; /* structs may differ in names */
+    for (uint32_t i = 1; i < call->arg_count; i++)
+        same &= type_equal_unnamed(args[0]->type, args[i]->type);
+    if (!same && !coercion_unify(ctx, args, call->arg_count, true))
         return diff_list(call, "in", call->args, call->arg_count, err);
     if (!type_is_orderable(args[0]->type))
         return function_not_orderable(call, args[0]->type, err);

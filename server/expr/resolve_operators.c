@@ -356,7 +356,7 @@ static enum status date_and_days(struct resolve_context *ctx, const struct expr 
     const char *name = plus ? "date_add" : "date_sub";
     if (days->type->id != TYPE_STRING)
         return resolve_as(ctx, call, name, date, days, out, err);
-    struct expr *args[] = {date, days};
+    struct expr *args[] = {date, coercion_cast(ctx, days, type_simple(TYPE_DATE))};
     struct expr *shown = expr_call(ctx->arena, function_find(name), name, args, 2);
     shown->position = call->position;
     shown->position_end = call->position_end;
