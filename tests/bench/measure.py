@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Measures what a running server costs: memory when idle, and what status reads take from a query.
+
+    measure.py BINARY [idle] [status] [sync] [big]      without a word: idle status sync
+
+idle    PSS of an idle worker and of a server with 100 stopped queries
+status  throughput of a saturated query (parallelism 1) with and without 1,000 status reads a second
+sync    what an fdatasync of a small appended file takes here: to be set against the latency
+big     memory while reading a 5 GB file, a 100 MB line and many files (slow; needs the disk)
+
+One JSON line per result.  Standard library only.
+"""
+import http.client
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+
+class Server:
+    def __init__(self, binary, *arguments):
+        self.root = tempfile.mkdtemp(prefix="tidemill-measure-")
+        self.process = subprocess.Popen(
+            [binary, "serve", "--data-dir", self.root + "/data", "--listen", "127.0.0.1:0",
+             "--log-file", self.root + "/log", *arguments], stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("the server did not start")
+        self.url = line.split()[-1].rstrip("/")
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def workers(self):
+        children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        with open(children) as f:
+            return [int(pid) for pid in f.read().split()]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def memory_kib(pid, key="Pss:"):
+    with open(f"/proc/{pid}/smaps_rollup") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(key))
+
+
+def show(**result):
+    print(json.dumps(result), flush=True)
+
+
+def spec(server, name, **more):
+    return {"name": name,
+            "sources": {"s": {"format": "json", "schema": "id BIGINT, text STRING",
+                              "options": {"path": server.root + "/in", **more.pop("options", {})}}},
+            "sql": "SELECT id, text FROM s WHERE id % 2 = 0",
+            "sink": {"format": "json", "options": {"path": f"{server.root}/out-{name}"}}, **more}
+
+
+def idle(binary):
+    server = Server(binary)
+    try:
+        os.mkdir(server.root + "/in")
+        with open(server.root + "/in/a.json", "w") as f:
+            f.writelines(json.dumps({"id": i, "text": "x" * 50}) + "\n" for i in range(1000))
+        server.call("POST", "/v1/queries", spec(server, "one"))
+        server.call("POST", "/v1/queries/one/processAllAvailable", {"timeout": "30 seconds"})
+        worker, = server.workers()
+        time.sleep(3)  # the worker gives memory back when it has been idle for a while
+        show(measure="idle_worker", pss_kib=memory_kib(worker), private_kib=memory_kib(worker, "Private_Dirty:"),
+             limit_kib=8192)
+        server.call("POST", "/v1/queries/one/stop")
+        for i in range(100):
+            server.call("POST", "/v1/queries", {**spec(server, f"q{i}"), "desiredState": "STOPPED"})
+        time.sleep(1)
+        show(measure="idle_server_100_stopped", pss_kib=memory_kib(server.process.pid), limit_kib=32768)
+    finally:
+        server.close()
+
+
+def read_status(server, stop, per_second, counts):
+    host = server.url.split("//")[1]
+    connection = http.client.HTTPConnection(host)
+    begin, done = time.monotonic(), 0
+    while not stop.is_set():
+        connection.request("GET", "/v1/queries/busy/status")
+        answer = connection.getresponse()
+        answer.read()
+        counts[0] += answer.status == 200
+        done += 1
+        ahead = begin + done / per_second - time.monotonic()
+        if ahead > 0:
+            time.sleep(ahead)
+
+
+def saturated_seconds(binary, reads):
+    server = Server(binary)
+    try:
+        os.mkdir(server.root + "/in")
+        line = "".join(json.dumps({"id": i, "text": "x" * 100}) + "\n" for i in range(100000))
+        for i in range(40):
+            with open(f"{server.root}/in/{i}.json", "w") as f:
+                f.write(line)
+        stop, counts = threading.Event(), [0]
+        begin = time.monotonic()
+        server.call("POST", "/v1/queries", spec(server, "busy", conf={"parallelism": "1"},
+                                                options={"maxFilesPerTrigger": 1}, trigger={"availableNow": True}))
+        reader = threading.Thread(target=read_status, args=(server, stop, 1000, counts))
+        if reads:
+            reader.start()
+        server.call("POST", "/v1/queries/busy/awaitTermination", {"timeout": "120 seconds"})
+        wall = time.monotonic() - begin
+        stop.set()
+        if reads:
+            reader.join()
+        documents = server.call("GET", "/v1/queries/busy/progress?last=100")
+        documents = documents.get("progress", documents) if isinstance(documents, dict) else documents
+        return sum(d["durationMs"]["triggerExecution"] for d in documents) / 1000, counts[0] / wall
+    finally:
+        server.close()
+
+
+def status(binary):
+    ratios, rates = [], []
+    for _ in range(3):
+        quiet, _ = saturated_seconds(binary, False)
+        read, rate = saturated_seconds(binary, True)
+        ratios.append(read / quiet)
+        rates.append(rate)
+    show(measure="status_reads", reads_per_s=round(statistics.median(rates)),
+         slower_by=round(statistics.median(ratios) - 1, 4), limit=0.05)
+
+
+def sync(_binary):
+    with tempfile.NamedTemporaryFile(dir=".") as f:
+        os.posix_fallocate(f.fileno(), 0, 1 << 20)
+        os.fsync(f.fileno())
+        times = []
+        for i in range(300):
+            os.pwrite(f.fileno(), b"x" * 4096, i * 1024)
+            begin = time.perf_counter()
+            os.fdatasync(f.fileno())
+            times.append((time.perf_counter() - begin) * 1000)
+    show(measure="fdatasync", p50_ms=round(statistics.median(times), 3), p99_ms=round(sorted(times)[296], 3))
+
+
+def peak_mib(binary, root, name, write):
+    os.mkdir(root + "/in")
+    write(root + "/in")
+    document = {"name": name, "sources": {"s": {"format": "json", "schema": "id BIGINT, text STRING", "options": {
+        "path": root + "/in"}}}, "sql": "SELECT id FROM s WHERE id % 100 = 0",
+        "sink": {"format": "json", "options": {"path": root + "/out"}}, "trigger": {"availableNow": True},
+        "checkpointLocation": root + "/checkpoint"}
+    with open(root + "/spec.json", "w") as f:
+        json.dump(document, f)
+    begin = time.monotonic()
+    process = subprocess.Popen([binary, "run", root + "/spec.json", "-o", "json"], stdout=subprocess.DEVNULL)
+    _, status_, usage = os.wait4(process.pid, 0)
+    show(measure=name, exit_code=os.waitstatus_to_exitcode(status_), peak_rss_mib=usage.ru_maxrss // 1024,
+         seconds=round(time.monotonic() - begin, 1))
+
+
+def big_file(folder):
+    line = json.dumps({"id": 100, "text": "y" * 4000}) + "\n"
+    block = (line * 256).encode()
+    with open(folder + "/big.json", "wb") as f:
+        for _ in range(5 * (1 << 30) // len(block)):
+            f.write(block)
+
+
+def long_line(folder):
+    with open(folder + "/long.json", "w") as f:
+        f.write('{"id": 100, "text": "' + "z" * (100 << 20) + '"}\n')
+
+
+def many_files(folder):
+    for i in range(1000000):
+        with open(f"{folder}/{i}.json", "w") as f:
+            f.write('{"id": %d, "text": "t"}\n' % i)
+
+
+def big(binary):
+    for name, write in (("big_file_5g", big_file), ("long_line_100m", long_line), ("files_1m", many_files)):
+        root = tempfile.mkdtemp(prefix="tidemill-measure-")
+        try:
+            peak_mib(binary, root, name, write)
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    binary = os.path.abspath(sys.argv[1])
+    for word in sys.argv[2:] or ["idle", "status", "sync"]:
+        {"idle": idle, "status": status, "sync": sync, "big": big}[word](binary)
+
+
+if __name__ == "__main__":
+    main()
