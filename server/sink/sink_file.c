@@ -464,6 +464,7 @@ struct dirs {
 
 static void note_dir(struct dirs *dirs, const char *dir)
 {
+    CHECK(dir != NULL);
     for (size_t i = 0; i < dirs->count; i++)
         if (strcmp(dirs->items[i], dir) == 0)
             return;

@@ -14,8 +14,8 @@
 #define ENTRY_BYTES    24
 #define RUNS_MAX       48
 #define MANIFEST_MAX   65536
-#define TABLE_SLOTS    (SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
-#define WRITE_CHUNK    (1U << 20)
+#define TABLE_SLOTS    ((size_t)SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
+#define WRITE_CHUNK    ((size_t)1 << 20)
 #define PATH_BYTES_MAX 4096
 
 struct seen_entry {
@@ -224,27 +224,42 @@ static enum status map_run(struct seen_files *seen, struct run *run, struct erro
     return OK;
 }
 
+/* The numbers behind a word of the manifest: "run 3 65536".  False: another line. */
+static bool parse_line(const char *line, const char *word, long long *first, long long *second)
+{
+    size_t size = strlen(word);
+    char *end = NULL;
+    if (strncmp(line, word, size) != 0 || line[size] != ' ')
+        return false;
+    *first = strtoll(line + size + 1, &end, 10);
+    if (end == line + size + 1)
+        return false;
+    *second = strtoll(end, &end, 10);
+    return *end == '\0';
+}
+
 /* Reads the manifest's lines; false: it is broken. */
 static bool parse_manifest(struct seen_files *seen, char *text)
 {
     char *crc_line = strstr(text, "\ncrc ");
-    unsigned crc = 0;
-    if (crc_line == NULL || sscanf(crc_line + 1, "crc %8x\n", &crc) != 1 ||
-        crc32c(0, text, (size_t)(crc_line + 1 - text)) != crc)
+    if (crc_line == NULL ||
+        strtoul(crc_line + 5, NULL, 16) != crc32c(0, text, (size_t)(crc_line + 1 - text)))
         return false;
     crc_line[1] = '\0';
-    unsigned long long generation = 0;
-    unsigned long long count = 0;
-    long long latest = 0;
     char *rest = text;
     for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-        if (sscanf(line, "log %llu", &generation) == 1)
-            seen->log_generation = generation;
-        else if (sscanf(line, "latest %lld", &latest) == 1)
-            seen->latest_us = latest;
-        else if (sscanf(line, "run %llu %llu", &generation, &count) == 2 &&
-                 seen->run_count < RUNS_MAX)
-            seen->runs[seen->run_count++] = (struct run){.generation = generation, .count = count};
+        long long first = 0;
+        long long second = 0;
+        uint64_t generation = 0;
+        if (parse_line(line, "latest", &first, &second)) {
+            seen->latest_us = first;
+        } else if (parse_line(line, "log", &first, &second)) {
+            generation = seen->log_generation = (uint64_t)first;
+        } else if (parse_line(line, "run", &first, &second) && seen->run_count < RUNS_MAX) {
+            generation = (uint64_t)first;
+            seen->runs[seen->run_count++] =
+                (struct run){.generation = generation, .count = (uint64_t)second};
+        }
         if (generation >= seen->next_generation)
             seen->next_generation = generation + 1;
     }
@@ -372,11 +387,12 @@ static int compare_entries(const void *a, const void *b)
     return left->low < right->low ? -1 : left->low > right->low;
 }
 
-/* The entries in memory, sorted; the caller frees them. */
-static struct run memory_as_run(const struct seen_files *seen)
+/* The entries in memory, sorted; the caller frees *out. */
+static struct run memory_as_run(const struct seen_files *seen, struct seen_entry **out)
 {
     struct seen_entry *entries = calloc(seen->memory_count + 1, sizeof *entries);
     CHECK(entries != NULL);
+    *out = entries;
     size_t count = 0;
     for (size_t i = 0; i < seen->slot_count; i++)
         if (seen->slots[i].high != 0 || seen->slots[i].low != 0)
@@ -439,7 +455,7 @@ static enum status write_run(struct seen_files *seen, const char *path, const st
     TRY_OUT(merge_entries(&writer, inputs, count, seen->purge_us, err));
     TRY_OUT(write_chunk(&writer, err));
     uint8_t footer[RUN_FOOTER] = {0};
-    memcpy(footer, RUN_MAGIC, 8);
+    memcpy(footer, RUN_MAGIC, sizeof RUN_MAGIC - 1);
     memcpy(footer + 8, &writer.count, sizeof writer.count);
     memcpy(footer + 16, &writer.crc, sizeof writer.crc);
     TRY_OUT(vfs_append(writer.file, bytes_of(footer, sizeof footer), err));
@@ -511,7 +527,8 @@ static enum status publish_run(struct seen_files *seen, struct run run, size_t m
 static enum status make_run(struct seen_files *seen, struct error *err)
 {
     struct run inputs[RUNS_MAX + 1];
-    struct run memory = memory_as_run(seen);
+    struct seen_entry *entries = NULL;
+    struct run memory = memory_as_run(seen, &entries);
     size_t merged = runs_to_merge(seen, memory.count);
     for (size_t i = 0; i < merged; i++)
         inputs[i] = seen->runs[seen->run_count - merged + i];
@@ -522,7 +539,7 @@ static enum status make_run(struct seen_files *seen, struct error *err)
     enum status status = write_run(seen, path, inputs, merged + 1, &run.count, err);
     if (status == OK)
         status = publish_run(seen, run, merged, err);
-    free((void *)(uintptr_t)memory.entries);
+    free(entries);
     return status;
 }
 

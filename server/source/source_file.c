@@ -204,6 +204,7 @@ static enum status open_columns(struct file_source *source, struct error *err)
 {
     const struct type *declared = NULL;
     TRY(declared_schema(source->query, &source->config, &declared, err));
+    CHECK(declared != NULL);
     struct listing listing;
     listing_init(&listing);
     struct listing_config names = source->listing_config;
