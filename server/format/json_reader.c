@@ -70,6 +70,7 @@ struct json_task {
     struct json_decoder decoder;
     struct json_column corrupt;
     uint32_t rows;
+    bool quick;              /* a line break can only be the end of a record */
     bool whole_done;         /* multiLine: the file has been read */
     const uint8_t *array_at; /* the next element of an array being delivered, or NULL */
     struct bytes array_text; /* the record it is in, as written */
@@ -188,6 +189,10 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
                      reader->options.record_bytes_max);
     json_decoder_init(&task->decoder, &reader->options, &reader->rules, reader->fields,
                       reader->field_count, BATCH_ROWS_MAX);
+    bool plain = reader->options.separator.size_bytes == 0 && !reader->options.multi_line;
+    task->quick = plain && !reader->options.charset_given && !reader->rules.control_chars &&
+                  !reader->rules.comments;
+    task->decoder.lexer.across_lines = !plain;
     task->decoder.empty_is_null = reader->empty_is_null;
     task->decoder.whole_values = reader->whole_values;
     json_column_init(&task->corrupt, type_simple(TYPE_STRING), BATCH_ROWS_MAX);
@@ -411,12 +416,39 @@ static struct batch *make_batch(struct json_task *task, struct arena *arena)
     return batch;
 }
 
+/*
+ * A line that is one good object, read without looking for the end of the line first.  False: it
+ * is something else, or not wholly in the buffer; nothing has been taken then.
+ */
+static bool quick_line(struct json_task *task)
+{
+    struct json_decoder *decoder = &task->decoder;
+    struct bytes rest;
+    if (!line_reader_peek(&task->lines, &rest) || *rest.data != '{')
+        return false;
+    const uint8_t *at = rest.data;
+    decoder->lexer.end = at + rest.size_bytes;
+    decoder->bad = false;
+    decoder->stopped = false;
+    if (json_decode_row(decoder, task->rows, &at) == JSON_SET && !decoder->bad &&
+        line_reader_take(&task->lines, at)) {
+        task->rows++;
+        return true;
+    }
+    json_decoder_clear_row(decoder, task->rows);
+    return false;
+}
+
 /* Rows from what is in the buffer, until the batch is full. */
 static enum status read_rows(struct json_task *task, struct error *err)
 {
     struct bytes line;
     TRY(go_on_array(task, err));
-    while (task->rows < BATCH_ROWS_MAX && line_reader_next(&task->lines, &line)) {
+    while (task->rows < BATCH_ROWS_MAX) {
+        if (task->quick && quick_line(task))
+            continue;
+        if (!line_reader_next(&task->lines, &line))
+            break;
         TRY(read_line(task, line, err));
         TRY(go_on_array(task, err));
     }

@@ -19,9 +19,9 @@ void json_lexer_fini(struct json_lexer *lexer)
     buffer_fini(&lexer->scratch);
 }
 
-static bool is_space(uint8_t byte)
+static bool is_space(const struct json_lexer *lexer, uint8_t byte)
 {
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+    return byte == ' ' || byte == '\t' || ((byte == '\n' || byte == '\r') && lexer->across_lines);
 }
 
 /* Behind a comment, or `at` if there is none (or no end of it). */
@@ -45,7 +45,7 @@ static const uint8_t *skip_comment(const struct json_lexer *lexer, const uint8_t
 const uint8_t *json_skip_space_slow(const struct json_lexer *lexer, const uint8_t *at)
 {
     for (;;) {
-        while (is_space(*at))
+        while (is_space(lexer, *at))
             at++;
         if (*at != '/' || !lexer->rules->comments)
             return at;

@@ -39,6 +39,7 @@ struct json_lexer {
     struct buffer scratch; /* a text being rewritten */
     uint64_t *nesting;     /* bit stack of skip: 1 = object; nesting_max bits */
     uint32_t depth;        /* of the value being read */
+    bool across_lines;     /* line breaks are blanks; otherwise they end the record */
 };
 
 void json_lexer_init(struct json_lexer *lexer, const struct json_rules *rules);

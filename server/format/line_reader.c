@@ -121,6 +121,22 @@ bool line_reader_next(struct line_reader *reader, struct bytes *line)
     return cut(reader, line);
 }
 
+bool line_reader_take_slow(struct line_reader *reader, const uint8_t *at)
+{
+    CHECK(reader->separator_size == 0);
+    const uint8_t *begin = reader->data + reader->start;
+    const uint8_t *end = reader->data + reader->end;
+    const uint8_t *found = find_newline(at, end);
+    if (found == end) {
+        if (reader->stream_done)
+            advance(reader, (size_t)(end - begin));
+        return reader->stream_done;
+    }
+    reader->skip_lf = *found == '\r';
+    advance(reader, (size_t)(found - begin) + 1);
+    return true;
+}
+
 bool line_reader_done(const struct line_reader *reader)
 {
     if (reader->stream_done && reader->start == reader->end)

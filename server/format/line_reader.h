@@ -46,6 +46,33 @@ void line_reader_fini(struct line_reader *reader);
  */
 bool line_reader_next(struct line_reader *reader, struct bytes *line);
 
+/*
+ * For a reader that finds the end of a record by reading it: what is in the buffer from the next
+ * line on, if one may begin here.  NUL stands behind it.
+ */
+static inline bool line_reader_peek(const struct line_reader *reader, struct bytes *rest)
+{
+    if (reader->skip_first || reader->skip_lf || reader->offset > reader->last)
+        return false;
+    *rest = bytes_of(reader->data + reader->start, reader->end - reader->start);
+    return rest->size_bytes > 0;
+}
+
+/* Steps over the line in which `at` lies, where no line break stands before `at`.  False: its end
+ * is not in the buffer. */
+bool line_reader_take_slow(struct line_reader *reader, const uint8_t *at);
+
+static inline bool line_reader_take(struct line_reader *reader, const uint8_t *at)
+{
+    size_t size = (size_t)(at - (reader->data + reader->start)) + 1;
+    if (*at != '\n' || reader->start + size > reader->end)
+        return line_reader_take_slow(reader, at);
+    reader->start += size;
+    reader->offset += size;
+    reader->scanned = reader->start;
+    return true;
+}
+
 /* True once the last line of the split has been given out. */
 bool line_reader_done(const struct line_reader *reader);
 
