@@ -197,6 +197,7 @@ enum status line_reader_whole(struct line_reader *reader, struct bytes *out, str
 {
     while (!reader->stream_done)
         TRY(line_reader_fill(reader, err));
+    CHECK(reader->data != NULL);
     *out = bytes_of(reader->data + reader->start, reader->end - reader->start);
     advance(reader, out->size_bytes);
     return OK;

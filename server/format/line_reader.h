@@ -52,10 +52,11 @@ bool line_reader_next(struct line_reader *reader, struct bytes *line);
  */
 static inline bool line_reader_peek(const struct line_reader *reader, struct bytes *rest)
 {
-    if (reader->skip_first || reader->skip_lf || reader->offset > reader->last)
+    if (reader->skip_first || reader->skip_lf || reader->offset > reader->last ||
+        reader->start == reader->end)
         return false;
     *rest = bytes_of(reader->data + reader->start, reader->end - reader->start);
-    return rest->size_bytes > 0;
+    return true;
 }
 
 /* Steps over the line in which `at` lies, where no line break stands before `at`.  False: its end
