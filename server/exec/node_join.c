@@ -60,8 +60,10 @@ static enum status join_open(struct exec_node *self, struct arena *query,
     join->width[1] = right->field_count;
     struct type_field *fields =
         arena_new_object(query, (left->field_count + right->field_count + 1U) * sizeof *fields);
-    memcpy(fields, left->fields, left->field_count * sizeof *fields);
-    memcpy(fields + left->field_count, right->fields, right->field_count * sizeof *fields);
+    for (uint32_t i = 0; i < left->field_count; i++)
+        fields[i] = left->fields[i];
+    for (uint32_t i = 0; i < right->field_count; i++)
+        fields[left->field_count + i] = right->fields[i];
     join->pair = type_struct(query, fields, left->field_count + right->field_count);
     row_store_init(&join->right, right->field_count);
     group_table_init(&join->table);
@@ -177,7 +179,7 @@ static enum status pair_columns(struct join *join, struct exec_context *ctx,
 
 static bool emits_pairs(enum join_kind kind)
 {
-    return kind != JOIN_LEFT_SEMI && kind != JOIN_LEFT_ANTI;
+    return kind != JOIN_LEFT_SEMI && kind != JOIN_LEFT_ANTI && kind != JOIN_EXISTENCE;
 }
 
 /* Tests the pairs (unless `padded`: their right side is NULL) and emits those that hold. */
@@ -199,6 +201,8 @@ static enum status flush(struct exec_node *self, struct exec_context *ctx, struc
         TRY(expr_filter_run(join->condition, join->condition_state, &ctx->eval, &out, err));
     for (uint32_t i = 0; i < out.selected && !padded; i++) {
         uint32_t at = batch_row(&out, i);
+        if (self->plan->join.kind == JOIN_SINGLE && pairs->found[pairs->left_rows[at]])
+            return error_raise(err, STATUS_SCALAR_SUBQUERY_TOO_MANY_ROWS, NULL);
         pairs->found[pairs->left_rows[at]] = true;
         join->matched[pairs->right_rows[at]] = true;
     }
@@ -241,13 +245,33 @@ static enum status find_partners(struct exec_node *self, struct exec_context *ct
     return flush(self, ctx, pairs, false, err);
 }
 
+/* The left rows and whether they have a partner. */
+static enum status emit_existence(struct exec_node *self, struct exec_context *ctx,
+                                  const struct pairs *pairs, struct error *err)
+{
+    struct join *join = self->state;
+    struct batch out = *pairs->left;
+    struct vector *exists = NULL;
+    void *memory = NULL;
+    TRY(arena_alloc(ctx->batch_arena, join->width[0] + 1U, sizeof(struct vector *), &memory, err));
+    out.columns = memory;
+    for (uint32_t c = 0; c < join->width[0]; c++)
+        out.columns[c] = pairs->left->columns[c];
+    TRY(vector_new(ctx->batch_arena, type_simple(TYPE_BOOLEAN), out.rows, &exists, err));
+    for (uint32_t row = 0; row < out.rows; row++)
+        VECTOR_VALUES(uint8_t, exists)[row] = pairs->found[row];
+    out.columns[join->width[0]] = exists;
+    out.schema = self->plan->schema;
+    return exec_emit(self, ctx, &out, err);
+}
+
 /* What is left to say of the left rows once all their partners are known. */
 static enum status finish_left(struct exec_node *self, struct exec_context *ctx,
                                struct pairs *pairs, struct error *err)
 {
     enum join_kind kind = self->plan->join.kind;
     const struct batch *left = pairs->left;
-    if (kind == JOIN_LEFT || kind == JOIN_FULL) {
+    if (kind == JOIN_LEFT || kind == JOIN_FULL || kind == JOIN_SINGLE) {
         for (uint32_t i = 0; i < left->selected; i++) {
             uint32_t row = batch_row(left, i);
             if (pairs->found[row])
@@ -259,6 +283,8 @@ static enum status finish_left(struct exec_node *self, struct exec_context *ctx,
     }
     if (emits_pairs(kind))
         return OK;
+    if (kind == JOIN_EXISTENCE)
+        return emit_existence(self, ctx, pairs, err);
     void *memory = NULL;
     TRY(arena_alloc_raw(ctx->batch_arena, left->selected, sizeof(uint16_t), &memory, err));
     uint16_t *selection = memory;

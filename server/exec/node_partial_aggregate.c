@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
+#include "exec/event_time.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -145,17 +146,6 @@ static enum status find_group(struct partial *partial, struct bytes key, uint64_
     return new_group(partial, key, hash, end_us, number, err);
 }
 
-/* Where a row's group ends: the end of its window, or its event time; no end without either. */
-static int64_t end_of(const struct vector *key, uint32_t row)
-{
-    if (key == NULL || vector_is_null(key, row))
-        return STATE_NO_END;
-    uint32_t at = vector_index(key, row);
-    if (key->type->id == TYPE_STRUCT)
-        return end_of(key->children[1], at);
-    return VECTOR_VALUES(const int64_t, key)[at];
-}
-
 static enum status assign_groups(struct partial *partial, struct exec_context *ctx,
                                  const struct batch *batch, struct vector **inputs,
                                  uint8_t **blocks, struct error *err)
@@ -177,10 +167,12 @@ static enum status assign_groups(struct partial *partial, struct exec_context *c
         uint32_t row = batch_row(batch, i);
         uint32_t number = 0;
         if (partial->direct) {
-            TRY(new_group(partial, keys[i], hashes[i], end_of(time, row), &number, err));
+            TRY(new_group(partial, keys[i], hashes[i],
+                          time == NULL ? STATE_NO_END : event_time_at(time, row), &number, err));
         } else {
             grow_slots(partial);
-            TRY(find_group(partial, keys[i], hashes[i], end_of(time, row), &number, err));
+            TRY(find_group(partial, keys[i], hashes[i],
+                           time == NULL ? STATE_NO_END : event_time_at(time, row), &number, err));
         }
         blocks[row] = partial->groups[number].block;
     }

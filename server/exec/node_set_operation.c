@@ -89,8 +89,10 @@ static enum status set_push(struct exec_node *self, struct exec_context *ctx, ui
     TRY(row_key_encode(ctx->batch_arena, batch->columns, batch->schema->field_count,
                        batch->selection, batch->selected, keys, err));
     if (input == 1) {
-        for (uint32_t i = 0; i < batch->selected; i++)
-            set->right[group_of(set, keys[i])]++;
+        for (uint32_t i = 0; i < batch->selected; i++) {
+            uint32_t group = group_of(set, keys[i]); /* may move the counters */
+            set->right[group]++;
+        }
         return OK;
     }
     TRY(arena_alloc_raw(ctx->batch_arena, batch->selected, sizeof(uint16_t), &memory, err));

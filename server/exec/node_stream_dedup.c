@@ -13,6 +13,7 @@
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
+#include "exec/event_time.h"
 #include "exec/node_exchange_writer.h"
 #include "exec/stateful.h"
 #include "state/state_table.h"
@@ -35,7 +36,8 @@ struct added {
 
 struct stream_dedup {
     uint32_t magic;
-    int time_column; /* -1: none */
+    int time_column; /* that a key ends with; -1: none */
+    int late_column; /* that says whether a row is too late; -1: none */
     int64_t delay_us;
     bool within;
     struct state_table *table;
@@ -51,19 +53,6 @@ struct stream_dedup {
     struct operator_stats stats;
 };
 
-/* The delay of the watermark below: that of the column's declaration. */
-static bool find_delay(const struct plan_node *node, int64_t *delay_us)
-{
-    if (node->kind == PLAN_WATERMARK) {
-        *delay_us = node->watermark.delay_us;
-        return true;
-    }
-    for (uint32_t i = 0; i < node->child_count; i++)
-        if (find_delay(node->children[i], delay_us))
-            return true;
-    return false;
-}
-
 static enum status dedup_open(struct exec_node *self, struct arena *query,
                               const struct plan_node *node, struct error *err)
 {
@@ -77,7 +66,8 @@ static enum status dedup_open(struct exec_node *self, struct arena *query,
     dedup->first_end_us = INT64_MAX;
     dedup->table = state_table_new(VALUE_BYTES);
     dedup->gone_arena = arena_new("dedup", 0);
-    find_delay(node, &dedup->delay_us);
+    dedup->late_column = event_time_ordinal(node->children[0]);
+    dedup->delay_us = event_time_delay_us(node);
     return OK;
 }
 
@@ -116,17 +106,6 @@ static int64_t bucket_of(const struct stream_dedup *dedup, int64_t time_us)
     if (past == 0 || __builtin_add_overflow(time_us, BUCKET_US - past, &bucket))
         return time_us;
     return bucket;
-}
-
-/* The event time of a row: of a window, its end. */
-static int64_t time_of(const struct vector *column, uint32_t row)
-{
-    if (vector_is_null(column, row))
-        return STATE_NO_END;
-    uint32_t at = vector_index(column, row);
-    if (column->type->id == TYPE_STRUCT)
-        return time_of(column->children[1], at);
-    return VECTOR_VALUES(const int64_t, column)[at];
 }
 
 static void remember_added(struct stream_dedup *dedup, struct state_bucket *bucket,
@@ -185,9 +164,11 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
     out.selected = 0;
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
-        int64_t time_us = dedup->time_column < 0 ? STATE_NO_END
-                                                 : time_of(batch->columns[dedup->time_column], row);
-        if (time_us <= ctx->late_watermark_us)
+        int64_t time_us = dedup->time_column < 0
+                              ? STATE_NO_END
+                              : event_time_at(batch->columns[dedup->time_column], row);
+        if (dedup->late_column >= 0 &&
+            event_time_at(batch->columns[dedup->late_column], row) <= ctx->late_watermark_us)
             dedup->stats.rows_dropped++;
         else if (see(dedup, keys[i], time_us))
             kept[out.selected++] = (uint16_t)row;
@@ -331,8 +312,9 @@ static void dedup_stats(const struct exec_node *self, struct operator_stats *out
 static bool dedup_wants_batch(const struct plan_node *node, enum emit_mode mode,
                               int64_t watermark_us, int64_t last_watermark_us)
 {
+    (void)node;
     (void)mode;
-    return node->dedup.event_time_column >= 0 && watermark_us > last_watermark_us;
+    return watermark_us > last_watermark_us;
 }
 
 static void dedup_close(struct exec_node *self)

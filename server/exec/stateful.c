@@ -15,7 +15,13 @@ const struct exec_node_ops *stateful_find(enum plan_kind kind)
     return index < sizeof stateful_table / sizeof stateful_table[0] ? stateful_table[index] : NULL;
 }
 
+bool stateful_is_static_join(const struct plan_node *node)
+{
+    return node->kind == PLAN_JOIN && node->streaming &&
+           node->children[0]->streaming != node->children[1]->streaming;
+}
+
 bool stateful_is_boundary(const struct plan_node *node)
 {
-    return node->streaming && stateful_find(node->kind) != NULL;
+    return node->streaming && stateful_find(node->kind) != NULL && !stateful_is_static_join(node);
 }

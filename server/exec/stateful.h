@@ -59,6 +59,9 @@ const struct exec_node_ops *stateful_find(enum plan_kind kind);
 /* Whether this node of a plan begins a partition stage. */
 bool stateful_is_boundary(const struct plan_node *node);
 
+/* A join of a stream with a table keeps nothing: the table is read in every batch. */
+bool stateful_is_static_join(const struct plan_node *node);
+
 /* Every implementation. */
 #define EXEC_STATEFUL(plan_kind, ops) extern const struct exec_node_ops ops;
 #include "exec/stateful_table.def"

@@ -38,10 +38,22 @@ static const char *needs_state(enum plan_kind kind)
     return NULL;
 }
 
+/* The table is read by every task on its own, so the rows of the stream have to decide what comes
+ * out. */
+static bool runs_static_join(const struct plan_node *node)
+{
+    enum join_kind kind = node->join.kind;
+    if (!stateful_is_static_join(node))
+        return false;
+    if (!node->children[0]->streaming)
+        return kind == JOIN_INNER || kind == JOIN_RIGHT;
+    return kind != JOIN_RIGHT && kind != JOIN_FULL;
+}
+
 enum status stream_check(const struct plan_node *root, struct error *err)
 {
-    const char *feature =
-        root->streaming && !stateful_is_boundary(root) ? needs_state(root->kind) : NULL;
+    bool supported = stateful_is_boundary(root) || runs_static_join(root);
+    const char *feature = root->streaming && !supported ? needs_state(root->kind) : NULL;
     if (feature != NULL)
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
     for (uint32_t i = 0; i < root->child_count; i++)

@@ -58,6 +58,9 @@ enum status batch_plan_next(struct query *query, struct error *err)
     query->is_data_available = any;
     if (!any && !wants_batch(query))
         return OK;
+    intent->table_count = query->tables.count;
+    intent->tables = arena_new_object(arena, (intent->table_count + 1) * sizeof *intent->tables);
+    TRY(table_set_plan(&query->tables, arena, intent->tables, err));
     intent->batch_id = query->next_batch_id;
     intent->eviction_watermark_us = watermark_global_us(&query->watermark);
     intent->late_watermark_us =

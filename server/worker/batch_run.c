@@ -131,10 +131,23 @@ static void cut_tasks(struct stage_run *run)
     }
 }
 
+/* A table is read whole by every task that joins with it. */
+static enum status read_table(const struct table_use *table, struct pipeline *pipeline,
+                              uint32_t leaf, struct error *err)
+{
+    for (size_t i = 0; i < table->split_count; i++)
+        TRY(table->source->ops->read(table->source, &table->splits[i],
+                                     pipeline_receiver(pipeline, leaf), err));
+    return OK;
+}
+
 static enum status read_leaf(struct stage_run *run, struct pipeline *pipeline, uint32_t leaf,
                              const struct task *task, struct error *err)
 {
     uint32_t relation = pipeline_leaf(pipeline, leaf)->scan.relation;
+    const struct table_use *table = table_set_find(&run->query->tables, relation);
+    if (table != NULL)
+        return read_table(table, pipeline, leaf, err);
     for (uint32_t i = 0; i < task->work_count && !pipeline_has_enough(pipeline); i++) {
         const struct work *work = &task->work[i];
         const struct source_use *use = &run->query->sources.uses[work->use];
@@ -269,6 +282,7 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
     uint64_t bytes = 0;
     clear_result(query, &query->result);
     query->run++;
+    TRY(table_set_begin(&query->tables, intent, query->batch_arena, err));
     for (uint32_t i = 0; i < graph->count; i++) {
         runs[i] = (struct stage_run){.query = query,
                                      .intent = intent,

@@ -1,9 +1,197 @@
 /*
  * See fingerprint_check.h.
+ *
+ * The fingerprint is a text that says what it covers (plan/fingerprint.h), so two of them can be
+ * compared part by part and the answer can be Spark's: sources by position; operators with state by
+ * number and kind; then their keys and values.  Spark looks at types alone and reads the state of
+ * another key of the same type as if it were its own; here a changed name or function is refused,
+ * too.
  */
 #include "worker/fingerprint_check.h"
 
+#include "base/check.h"
 #include "plan/fingerprint.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const file_formats[] = {"json", "csv", "text", "parquet", "avro"};
+
+static bool is_file_format(const char *format)
+{
+    for (size_t i = 0; i < sizeof file_formats / sizeof file_formats[0]; i++)
+        if (strcmp(format, file_formats[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text == NULL ? "" : text;
+}
+
+static enum status changed(const struct query *query, struct error *err, const char *fmt, ...)
+    PRINTF(3, 4);
+
+static enum status changed(const struct query *query, struct error *err, const char *fmt, ...)
+{
+    char difference[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(difference, sizeof difference, fmt, args);
+    va_end(args);
+    return error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path",
+                       checkpoint_dir(query->checkpoint), "difference", difference, NULL);
+}
+
+static enum status check_sources(const struct query *query, const json_t *was, const json_t *now,
+                                 struct error *err)
+{
+    size_t count = json_array_size(was);
+    if (json_array_size(now) != count)
+        return changed(query, err, "it reads %zu sources, the checkpoint counts %zu",
+                       json_array_size(now), count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *old = json_array_get(was, i);
+        const json_t *new_ = json_array_get(now, i);
+        if (strcmp(text_of(old, "name"), text_of(new_, "name")) != 0)
+            return changed(query, err, "source %zu was %s and would be %s", i, text_of(old, "name"),
+                           text_of(new_, "name"));
+        const char *from = text_of(old, "format");
+        const char *to = text_of(new_, "format");
+        if (strcmp(from, to) != 0 && !(is_file_format(from) && is_file_format(to)))
+            return changed(query, err, "the format of source %s was %s and would be %s",
+                           text_of(old, "name"), from, to);
+    }
+    return OK;
+}
+
+/* "Aggregate, Dedup": what an error says of a list of operators. */
+static void add_operators(struct buffer *out, const json_t *operators)
+{
+    for (size_t i = 0; i < json_array_size(operators); i++) {
+        const json_t *one = json_array_get(operators, i);
+        buffer_printf(out, "%s%s", i == 0 ? "" : ", ", text_of(one, "kind"));
+        if (json_is_true(json_object_get(one, "withinWatermark")))
+            buffer_add_text(out, " within watermark");
+    }
+}
+
+static enum status other_operators(enum status condition, const json_t *was, const json_t *now,
+                                   struct error *err)
+{
+    struct buffer old = {0};
+    struct buffer new_ = {0};
+    add_operators(&old, was);
+    add_operators(&new_, now);
+    if (condition == STATUS_STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY)
+        error_raise(err, condition, "OpsInCurBatchSeq", buffer_text(&new_), NULL);
+    else
+        error_raise(err, condition, "OpsInMetadataSeq", buffer_text(&old), "OpsInCurBatchSeq",
+                    buffer_text(&new_), NULL);
+    buffer_fini(&old);
+    buffer_fini(&new_);
+    return err->status;
+}
+
+static bool same_operators(const json_t *was, const json_t *now)
+{
+    if (json_array_size(was) != json_array_size(now))
+        return false;
+    for (size_t i = 0; i < json_array_size(was); i++) {
+        const json_t *old = json_array_get(was, i);
+        const json_t *new_ = json_array_get(now, i);
+        if (strcmp(text_of(old, "kind"), text_of(new_, "kind")) != 0 ||
+            json_is_true(json_object_get(old, "withinWatermark")) !=
+                json_is_true(json_object_get(new_, "withinWatermark")))
+            return false;
+    }
+    return true;
+}
+
+/* An entry is "name type"; a name may hold blanks, and so may few types: intervals. */
+static const char *type_of(const char *entry)
+{
+    const char *interval = strstr(entry, " interval ");
+    if (interval != NULL)
+        return interval + 1;
+    const char *blank = strrchr(entry, ' ');
+    return blank == NULL ? entry : blank + 1;
+}
+
+static bool same_types(const json_t *was, const json_t *now)
+{
+    if (json_array_size(was) != json_array_size(now))
+        return false;
+    for (size_t i = 0; i < json_array_size(was); i++) {
+        const char *old = json_string_value(json_array_get(was, i));
+        const char *new_ = json_string_value(json_array_get(now, i));
+        if (old == NULL || new_ == NULL || strcmp(type_of(old), type_of(new_)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static const struct {
+    const char *part;
+    enum status condition; /* its types differ */
+    const char *stored, *now;
+} parts[] = {
+    {"keys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
+    {"leftKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
+    {"rightKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
+    {"state", STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema",
+     "newValueSchema"},
+    {"left", STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema", "newValueSchema"},
+    {"right", STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema",
+     "newValueSchema"},
+};
+
+static enum status check_operator(const struct query *query, const json_t *was, const json_t *now,
+                                  struct error *err)
+{
+    enum status status = OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == OK; i++) {
+        const json_t *old = json_object_get(was, parts[i].part);
+        const json_t *new_ = json_object_get(now, parts[i].part);
+        if (json_equal(old, new_) || (old == NULL && new_ == NULL))
+            continue;
+        char *old_text = json_dumps(old, JSON_COMPACT | JSON_ENCODE_ANY);
+        char *new_text = json_dumps(new_, JSON_COMPACT | JSON_ENCODE_ANY);
+        if (!same_types(old, new_))
+            status = error_raise(err, parts[i].condition, parts[i].stored,
+                                 old_text == NULL ? "" : old_text, parts[i].now,
+                                 new_text == NULL ? "" : new_text, NULL);
+        else
+            status = changed(query, err, "the %s of %s were %s and would be %s", parts[i].part,
+                             text_of(was, "kind"), old_text == NULL ? "" : old_text,
+                             new_text == NULL ? "" : new_text);
+        free(old_text);
+        free(new_text);
+    }
+    return status;
+}
+
+static enum status compare(const struct query *query, const json_t *was, const json_t *now,
+                           struct error *err)
+{
+    const json_t *old = json_object_get(was, "operators");
+    const json_t *new_ = json_object_get(now, "operators");
+    TRY(check_sources(query, json_object_get(was, "sources"), json_object_get(now, "sources"),
+                      err));
+    if (json_array_size(old) == 0 && json_array_size(new_) > 0)
+        return other_operators(STATUS_STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY, old,
+                               new_, err);
+    if (!same_operators(old, new_))
+        return other_operators(STATUS_STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA, old,
+                               new_, err);
+    for (size_t i = 0; i < json_array_size(old); i++)
+        TRY(check_operator(query, json_array_get(old, i), json_array_get(new_, i), err));
+    return OK;
+}
 
 enum status fingerprint_check(const struct query *query, struct error *err)
 {
@@ -11,5 +199,15 @@ enum status fingerprint_check(const struct query *query, struct error *err)
     if (last == NULL || checkpoint_last_intent(query->checkpoint) == NULL ||
         last->fingerprint == query->plan->fingerprint)
         return OK;
-    return fingerprint_compare(last->fingerprint_text, query->plan, err);
+    enum status status = OK;
+    json_t *was = json_loadb((const char *)last->fingerprint_text.data,
+                             last->fingerprint_text.size_bytes, 0, NULL);
+    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
+    if (was == NULL || now == NULL)
+        status = fingerprint_compare(last->fingerprint_text, query->plan, err);
+    else
+        status = compare(query, was, now, err);
+    json_decref(was);
+    json_decref(now);
+    return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "exec/static_join.h"
 #include "exec/stream_check.h"
 #include "spec/conf.h"
 #include "worker/fingerprint_check.h"
@@ -142,6 +143,7 @@ static enum emit_mode emit_mode_of(enum output_mode mode)
 static enum status build_graph(struct query *query, struct error *err)
 {
     int64_t partitions = conf_int(&query->spec->conf, CONF_shuffle_partitions);
+    query->plan->root = static_join_turn(query->arena, query->plan->root);
     query->partitions = partitions < 1 ? 1 : (uint32_t)partitions;
     struct stage_graph_config config = {
         .plan = query->plan,
@@ -205,6 +207,7 @@ static enum status open_parts(struct query *query, struct error *err)
     };
     TRY(source_set_open(query->arena, &context, query->plan, checkpoint_dir(query->checkpoint),
                         &query->sources, err));
+    table_set_init(&query->tables, query->arena, &context, query->plan);
     TRY(open_sink(query, err));
     const char *policy = conf_text(&query->spec->conf, CONF_streaming_multipleWatermarkPolicy);
     watermark_init(&query->watermark, query->arena, query->plan,
@@ -262,6 +265,7 @@ void query_close(struct query *query, bool clean)
         query->sink->ops->close(query->sink);
     }
     source_set_close(&query->sources);
+    table_set_close(&query->tables);
     state_snapshot_close(query);
     if (clean && checkpoint_end_run(query->checkpoint, &ignored) != OK)
         log_error_event(query->config.log, LOG_WARN, "checkpoint_not_closed", &ignored, NULL);

@@ -16,6 +16,7 @@
 #include "exec/stage_graph.h"
 #include "sink/sink.h"
 #include "worker/source_set.h"
+#include "worker/table_set.h"
 #include "worker/watermark.h"
 
 #include <stdatomic.h>
@@ -114,6 +115,7 @@ struct query {
 
     struct checkpoint *checkpoint;
     struct source_set sources;
+    struct table_set tables;
     struct sink *sink;
     struct task_pool *pool;
     struct stage_graph *graph;

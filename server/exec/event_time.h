@@ -1,0 +1,26 @@
+/*
+ * Where the event time is in the rows of a plan node.
+ */
+#ifndef SERVER_EXEC_EVENT_TIME_H
+#define SERVER_EXEC_EVENT_TIME_H
+
+#include "plan/physical_plan.h"
+
+/*
+ * The ordinal of the column that a watermark is declared on, or of a window made of it, in the
+ * output of `node`; -1: there is none.  Of a union the first arm decides, of a join the left side
+ * comes first.
+ */
+int event_time_ordinal(const struct plan_node *node);
+
+/* The delay of the watermark that is nearest below; 0 if there is none. */
+int64_t event_time_delay_us(const struct plan_node *node);
+
+struct vector;
+
+#define EVENT_TIME_NONE INT64_MAX
+
+/* The event time of a row: a timestamp, or the end of a window; EVENT_TIME_NONE if it is NULL. */
+int64_t event_time_at(const struct vector *column, uint32_t row);
+
+#endif
