@@ -2,10 +2,12 @@
 """Checks what no general tool knows: layers, header fences, banned calls, sizes, catalogues.
 
     tools/tidy.py            reports every finding as file:line: what is wrong: what to do instead
+    tools/tidy.py --strict   ... and entries of the ratchet file that are stale
     tools/tidy.py --update   rewrites tools/ratchet.txt from what is there now
 
 The ratchet file lists old offenders.  An offender may shrink, never grow; an entry that is larger
-than what is there now is stale and an error, so the file shrinks with the code.
+than what is there now is stale, and `./run lint` wants it updated, so the file shrinks with the
+code.
 """
 import os
 import re
@@ -28,7 +30,8 @@ FENCES = {
     "librdkafka/rdkafka.h": (r"^server/(kafka/|source/source_kafka|sink/sink_kafka)",
                              "one place configures the client"),
     "curl/curl.h": (r"^(cli|tests)/", "the server opens no HTTP connection on its own"),
-    "pthread.h": (r"^(server/(base|control|supervisor|worker)/|server/columnar/timezone|api/http/|tests/"
+    "pthread.h": (r"^(server/(base|control|supervisor|worker)/|server/columnar/timezone|server/expr/regex|api/http/"
+                  r"|tests/"
                   r"|server/main)",
                   "operators are single-threaded: use base/task_pool.h"),
     "sys/wait.h": (r"^(server/supervisor/|cli/|tests/|server/main)", "one owner of child processes"),
@@ -197,9 +200,10 @@ def check_text(name, text, found):
         if "\t" in line:
             found.add(name, number, "a tab: use blanks")
         # The word is put together so that this file does not find itself.
-        if re.search(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b(?!.*#\d)", line):
+        if re.search(r"\b(TO" r"DO|FIX" r"ME)\b(?!.*#\d)", line):
             found.add(name, number, "an open end without an issue number: finish it or name #N")
-        if name.endswith((".c", ".h")) and len(line) > LINE_LENGTH_MAX and not table:
+        if name.endswith((".c", ".h")) and len(line) > LINE_LENGTH_MAX \
+                and not table and " " in line.strip():
             found.add(name, number, f"{len(line)} characters, {LINE_LENGTH_MAX} is the limit")
     if text and not text.endswith("\n"):
         found.add(name, len(lines), "no newline at the end of the file")
@@ -233,6 +237,7 @@ def check_conditions(sources, found):
     name = "server/base/conditions.def"
     code = "\n".join(t for n, t in sources.items() if n.startswith(("server/", "api/", "cli/")))
     tests = "\n".join(t for n, t in sources.items() if n.startswith("tests/"))
+    tests += "\n".join(read(n) for n in files() if n.startswith("tests/conformance/"))
     raised = set(re.findall(r"\bSTATUS_(\w+)", code))
     unused, untested, seen = [], [], set()
     for number, line in enumerate(read(name).splitlines(), 1):
@@ -299,7 +304,7 @@ def apply_ratchet(found, update):
             found.items.append(f"{where}: {what} (was {limits.get(key, 0)})")
     for key, limit in limits.items():
         number = found.measured.get(key, (0,))[0]
-        if number < limit:
+        if number < limit and "--strict" in sys.argv:
             found.items.append(f"{RATCHET}:1: '{key}' is {number} now, not {limit}: "
                                "run tools/tidy.py --update")
 

@@ -192,14 +192,14 @@ INTEGER_LOOP(multiply, int64_t, (uint64_t)x *(uint64_t)y, multiply_overflows(x, 
 
 /* ---- floats ---- */
 
-static KERNEL_BINARY(add_float, float, float, float, x + y) static KERNEL_BINARY(subtract_float, float, float, float, x - y) static KERNEL_BINARY(
-    multiply_float, float, float, float,
-    x *y) static KERNEL_BINARY(add_double, double, double, double,
-                               x + y) static KERNEL_BINARY(subtract_double, double, double, double,
-                                                           x - y) static KERNEL_BINARY(multiply_double,
-                                                                                       double,
-                                                                                       double,
-                                                                                       double, x *y)
+/* clang-format off */
+static KERNEL_BINARY(add_float, float, float, float, x + y)
+static KERNEL_BINARY(subtract_float, float, float, float, x - y)
+static KERNEL_BINARY(multiply_float, float, float, float, x * y)
+static KERNEL_BINARY(add_double, double, double, double, x + y)
+static KERNEL_BINARY(subtract_double, double, double, double, x - y)
+static KERNEL_BINARY(multiply_double, double, double, double, x * y)
+    /* clang-format on */
 
     /* ---- division and remainder: x / y where y is 0 is an error or NULL ---- */
 
@@ -499,11 +499,13 @@ static enum status negate_calendar(const struct kernel_call *call, struct error 
 
 /* ---- bits ---- */
 
-#define BITS(T)                                                                                    \
-    static KERNEL_BINARY(bit_and_##T, T, T, T, x &y) static KERNEL_BINARY(                         \
-        bit_or_##T, T, T, T, x | y) static KERNEL_BINARY(bit_xor_##T, T, T, T,                     \
-                                                         x ^ y) static KERNEL_UNARY(bit_not_##T,   \
-                                                                                    T, T, ~x)
+/* clang-format off */
+#define BITS(T) \
+    static KERNEL_BINARY(bit_and_##T, T, T, T, x & y) \
+    static KERNEL_BINARY(bit_or_##T, T, T, T, x | y) \
+    static KERNEL_BINARY(bit_xor_##T, T, T, T, x ^ y) \
+    static KERNEL_UNARY(bit_not_##T, T, T, ~x)
+/* clang-format on */
 
 BITS(int8_t)
 BITS(int16_t)
@@ -524,15 +526,15 @@ static enum status positive(const struct kernel_call *call, struct error *err)
     return OK;
 }
 
-static KERNEL_UNARY(negate_float, float, float, -x) static KERNEL_UNARY(negate_double, double, double, -x) static KERNEL_UNARY(
-    abs_float, float, float,
-    fabsf(x)) static KERNEL_UNARY(abs_double, double, double,
-                                  fabs(x)) static KERNEL_UNARY(negate_decimal, int128, int128,
-                                                               -x) static KERNEL_UNARY(abs_decimal,
-                                                                                       int128,
-                                                                                       int128,
-                                                                                       x < 0 ? -x
-                                                                                             : x)
+/* clang-format off */
+static KERNEL_UNARY(negate_float, float, float, -x)
+static KERNEL_UNARY(negate_double, double, double, -x)
+static KERNEL_UNARY(abs_float, float, float, fabsf(x))
+static KERNEL_UNARY(abs_double, double, double, fabs(x))
+static KERNEL_UNARY(negate_decimal, int128, int128, -x)
+static KERNEL_UNARY(abs_decimal, int128, int128, x < 0 ? -x : x)
+/* clang-format on */
+
 #define NEGATING(name, T, U, MINIMUM, result)                                                      \
     static enum status name##_rows(const struct kernel_call *call, bool check, struct error *err)  \
     {                                                                                              \

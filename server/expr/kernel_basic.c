@@ -31,32 +31,14 @@ KERNEL(kernel_is_not_null)
 }
 
 /* Shift counts are taken modulo the width, as in Java. */
-static KERNEL_BINARY(left_int, int32_t, int32_t, int32_t, (uint32_t)x << (y & 31)) static KERNEL_BINARY(
-    left_long, int64_t, int64_t, int32_t,
-    (uint64_t)x
-        << (y &
-            63)) static KERNEL_BINARY(right_int, int32_t, int32_t, int32_t,
-                                      x >>
-                                          (y &
-                                           31)) static KERNEL_BINARY(right_long, int64_t, int64_t,
-                                                                     int32_t,
-                                                                     x >>
-                                                                         (y &
-                                                                          63)) static KERNEL_BINARY(unsigned_int,
-                                                                                                    int32_t,
-                                                                                                    int32_t,
-                                                                                                    int32_t,
-                                                                                                    (uint32_t)
-                                                                                                            x >>
-                                                                                                        (y &
-                                                                                                         31)) static KERNEL_BINARY(unsigned_long,
-                                                                                                                                   int64_t,
-                                                                                                                                   int64_t,
-                                                                                                                                   int32_t,
-                                                                                                                                   (uint64_t)
-                                                                                                                                           x >>
-                                                                                                                                       (y &
-                                                                                                                                        63))
+/* clang-format off */
+static KERNEL_BINARY(left_int, int32_t, int32_t, int32_t, (uint32_t)x << (y & 31))
+static KERNEL_BINARY(left_long, int64_t, int64_t, int32_t, (uint64_t)x << (y & 63))
+static KERNEL_BINARY(right_int, int32_t, int32_t, int32_t, x >> (y & 31))
+static KERNEL_BINARY(right_long, int64_t, int64_t, int32_t, x >> (y & 63))
+static KERNEL_BINARY(unsigned_int, int32_t, int32_t, int32_t, (uint32_t)x >> (y & 31))
+static KERNEL_BINARY(unsigned_long, int64_t, int64_t, int32_t, (uint64_t)x >> (y & 63))
+    /* clang-format on */
 
     KERNEL(kernel_shift_left)
 {

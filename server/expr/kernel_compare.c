@@ -5,17 +5,14 @@
 
 #include <math.h>
 
-#define ORDERED(T)                                                                                             \
-    static KERNEL_BINARY(equal_##T, uint8_t, T, T, x == y) static KERNEL_BINARY(                               \
-        less_##T, uint8_t, T, T,                                                                               \
-        x < y) static KERNEL_BINARY(less_equal_##T, uint8_t, T, T,                                             \
-                                    x <=                                                                       \
-                                        y) static KERNEL_BINARY(greater_##T, uint8_t, T, T,                    \
-                                                                x > y) static KERNEL_BINARY(greater_equal_##T, \
-                                                                                            uint8_t,           \
-                                                                                            T, T,              \
-                                                                                            x >=               \
-                                                                                                y)
+/* clang-format off */
+#define ORDERED(T) \
+    static KERNEL_BINARY(equal_##T, uint8_t, T, T, x == y) \
+    static KERNEL_BINARY(less_##T, uint8_t, T, T, x < y) \
+    static KERNEL_BINARY(less_equal_##T, uint8_t, T, T, x <= y) \
+    static KERNEL_BINARY(greater_##T, uint8_t, T, T, x > y) \
+    static KERNEL_BINARY(greater_equal_##T, uint8_t, T, T, x >= y)
+/* clang-format on */
 
 ORDERED(uint8_t)
 ORDERED(int8_t)
@@ -27,24 +24,14 @@ ORDERED(int128)
 /* x < y, with NaN last */
 #define LESS(x, y)   (((x) < (y)) | (((y) != (y)) & ((x) == (x))))
 #define EQUAL_(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
-#define FLOATING(T)                                                                                                \
-    static KERNEL_BINARY(equal_##T, uint8_t, T, T, EQUAL_(x, y)) static KERNEL_BINARY(                             \
-        less_##T, uint8_t, T, T,                                                                                   \
-        LESS(                                                                                                      \
-            x,                                                                                                     \
-            y)) static KERNEL_BINARY(less_equal_##T, uint8_t, T, T,                                                \
-                                     !(LESS(                                                                       \
-                                         y,                                                                        \
-                                         x))) static KERNEL_BINARY(greater_##T, uint8_t, T, T,                     \
-                                                                   LESS(                                           \
-                                                                       y,                                          \
-                                                                       x)) static KERNEL_BINARY(greater_equal_##T, \
-                                                                                                uint8_t,           \
-                                                                                                T,                 \
-                                                                                                T,                 \
-                                                                                                !(LESS(            \
-                                                                                                    x,             \
-                                                                                                    y)))
+/* clang-format off */
+#define FLOATING(T) \
+    static KERNEL_BINARY(equal_##T, uint8_t, T, T, EQUAL_(x, y)) \
+    static KERNEL_BINARY(less_##T, uint8_t, T, T, LESS(x, y)) \
+    static KERNEL_BINARY(less_equal_##T, uint8_t, T, T, !(LESS(y, x))) \
+    static KERNEL_BINARY(greater_##T, uint8_t, T, T, LESS(y, x)) \
+    static KERNEL_BINARY(greater_equal_##T, uint8_t, T, T, !(LESS(x, y)))
+/* clang-format on */
 
 FLOATING(float)
 FLOATING(double)
