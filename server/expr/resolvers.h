@@ -79,6 +79,8 @@ RESOLVER(resolve_nullifzero);
 RESOLVER(resolve_zeroifnull);
 RESOLVER(resolve_greatest);
 RESOLVER(resolve_in);
+RESOLVER(resolve_assert_true);
+KERNEL(kernel_raise_error);
 RESOLVER(resolve_cast_function);
 
 /* ---- generator.c ---- */
@@ -111,6 +113,7 @@ KERNEL(kernel_stack);
 
 /* ---- the library, functions_library.def ---- */
 #include "expr/fn_array.h"
+#include "expr/fn_json.h"
 #include "expr/fn_datetime.h"
 #include "expr/fn_math.h"
 #include "expr/fn_regex.h"

@@ -1,0 +1,223 @@
+/* to_json: cells as Jackson writes them. */
+#include "base/check.h"
+#include "columnar/datetime_pattern.h"
+#include "columnar/decimal.h"
+#include "columnar/timestamp_text.h"
+#include "columnar/value_text.h"
+#include "expr/fn_json.h"
+#include "expr/fn_support.h"
+
+struct to_json {
+    struct record_format format;
+    bool ignore_nulls; /* fields of structs that are NULL are left out */
+    bool ascii;
+};
+
+struct writer {
+    const struct to_json *options;
+    const struct zone *zone;
+    struct buffer *out;
+};
+
+static void write_cell(const struct writer *w, const struct vector *vector, uint32_t row);
+
+static void write_quoted(const struct writer *w, const char *text, size_t size)
+{
+    buffer_add_byte(w->out, '"');
+    buffer_add(w->out, text, size);
+    buffer_add_byte(w->out, '"');
+}
+
+static void write_floating(const struct writer *w, const struct vector *vector, uint32_t at)
+{
+    char text[NUMBER_DOUBLE_TEXT_MAX];
+    bool narrow = vector->type->id == TYPE_FLOAT;
+    double value =
+        narrow ? (double)VECTOR_VALUES(float, vector)[at] : VECTOR_VALUES(double, vector)[at];
+    size_t size = narrow ? number_print_float(text, VECTOR_VALUES(float, vector)[at])
+                         : number_print_double(text, value);
+    if (value - value != 0.0)
+        write_quoted(w, text, size);
+    else
+        buffer_add(w->out, text, size);
+}
+
+static void write_time(const struct writer *w, const struct vector *vector, uint32_t at)
+{
+    char text[TIMESTAMP_TEXT_MAX];
+    const struct record_format *format = &w->options->format;
+    enum type_id id = vector->type->id;
+    buffer_add_byte(w->out, '"');
+    if (id == TYPE_DATE && format->date != NULL)
+        datetime_pattern_format_date(format->date, w->out, VECTOR_VALUES(int32_t, vector)[at]);
+    else if (id == TYPE_DATE)
+        buffer_add(w->out, text,
+                   timestamp_text_print_date(text, VECTOR_VALUES(int32_t, vector)[at]));
+    else if (id == TYPE_TIMESTAMP && format->timestamp != NULL)
+        datetime_pattern_format(format->timestamp, w->out, VECTOR_VALUES(int64_t, vector)[at],
+                                w->zone);
+    else if (id == TYPE_TIMESTAMP)
+        buffer_add(w->out, text,
+                   timestamp_text_print_iso(text, VECTOR_VALUES(int64_t, vector)[at], w->zone));
+    else if (format->timestamp_ntz != NULL)
+        datetime_pattern_format_ntz(format->timestamp_ntz, w->out,
+                                    VECTOR_VALUES(int64_t, vector)[at]);
+    else
+        buffer_add(w->out, text,
+                   timestamp_text_print_iso_ntz(text, VECTOR_VALUES(int64_t, vector)[at]));
+    buffer_add_byte(w->out, '"');
+}
+
+/* Map keys are written as the engine holds them: dates as days, timestamps as microseconds. */
+static void write_key(const struct writer *w, const struct vector *keys, uint32_t row)
+{
+    struct buffer text = {0};
+    uint32_t at = vector_index(keys, row);
+    switch ((int)keys->type->id) {
+    case TYPE_DATE:
+        buffer_printf(&text, "%d", VECTOR_VALUES(int32_t, keys)[at]);
+        break;
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_NTZ:
+    case TYPE_TIME:
+        buffer_printf(&text, "%lld", (long long)VECTOR_VALUES(int64_t, keys)[at]);
+        break;
+    default:
+        value_text_print(&text, keys, row, w->zone);
+    }
+    json_print_string(w->out, buffer_bytes(&text), w->options->ascii);
+    buffer_fini(&text);
+}
+
+static void write_list(const struct writer *w, const struct vector *vector, uint32_t at)
+{
+    struct list_entry list = VECTOR_VALUES(struct list_entry, vector)[at];
+    bool map = vector->type->id == TYPE_MAP;
+    buffer_add_byte(w->out, map ? '{' : '[');
+    for (uint32_t i = 0; i < list.length; i++) {
+        if (i > 0)
+            buffer_add_byte(w->out, ',');
+        if (map) {
+            write_key(w, vector->children[0], list.offset + i);
+            buffer_add_byte(w->out, ':');
+        }
+        write_cell(w, vector->children[map ? 1 : 0], list.offset + i);
+    }
+    buffer_add_byte(w->out, map ? '}' : ']');
+}
+
+static void write_struct(const struct writer *w, const struct vector *vector, uint32_t at)
+{
+    bool first = true;
+    buffer_add_byte(w->out, '{');
+    for (uint32_t i = 0; i < vector->child_count; i++) {
+        if (w->options->ignore_nulls && vector_is_null(vector->children[i], at))
+            continue;
+        if (!first)
+            buffer_add_byte(w->out, ',');
+        first = false;
+        json_print_string(w->out, bytes_of_text(vector->type->fields[i].name), w->options->ascii);
+        buffer_add_byte(w->out, ':');
+        write_cell(w, vector->children[i], at);
+    }
+    buffer_add_byte(w->out, '}');
+}
+
+static void write_present(const struct writer *w, const struct vector *vector, uint32_t at)
+{
+    char text[DECIMAL_TEXT_MAX];
+    switch ((int)vector->type->id) {
+    case TYPE_FLOAT:
+    case TYPE_DOUBLE:
+        write_floating(w, vector, at);
+        break;
+    case TYPE_DECIMAL:
+        buffer_add(w->out, text,
+                   decimal_print_java(text, (struct decimal){VECTOR_VALUES(int128, vector)[at],
+                                                             vector->type->scale}));
+        break;
+    case TYPE_STRING:
+        json_print_string(w->out, VECTOR_VALUES(struct bytes, vector)[at], w->options->ascii);
+        break;
+    case TYPE_BINARY:
+        buffer_add_byte(w->out, '"');
+        text_add_base64(w->out, VECTOR_VALUES(struct bytes, vector)[at]);
+        buffer_add_byte(w->out, '"');
+        break;
+    case TYPE_DATE:
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_NTZ:
+        write_time(w, vector, at);
+        break;
+    case TYPE_TIME:
+    case TYPE_INTERVAL_DT:
+    case TYPE_INTERVAL_YM:
+    case TYPE_INTERVAL:
+        buffer_add_byte(w->out, '"');
+        value_text_print(w->out, vector, at, w->zone);
+        buffer_add_byte(w->out, '"');
+        break;
+    case TYPE_ARRAY:
+    case TYPE_MAP:
+        write_list(w, vector, at);
+        break;
+    case TYPE_STRUCT:
+        write_struct(w, vector, at);
+        break;
+    default: /* booleans and integers */
+        value_text_print(w->out, vector, at, w->zone);
+    }
+}
+
+static void write_cell(const struct writer *w, const struct vector *vector, uint32_t row)
+{
+    if (vector_is_null(vector, row))
+        buffer_add_text(w->out, "null");
+    else
+        write_present(w, vector, vector_index(vector, row));
+}
+
+KERNEL(kernel_to_json)
+{
+    const struct to_json *options = call->expr->call.bound;
+    struct buffer text = {0};
+    struct writer writer = {.options = options,
+                            .zone = options->format.zone != NULL ? options->format.zone
+                                                                 : call->ctx->zone,
+                            .out = &text};
+    enum status status = OK;
+    for (uint32_t i = 0; i < call->selected; i++) {
+        uint32_t row = kernel_row(call, i);
+        write_cell(&writer, call->args[0], row);
+        TRY_OUT(kernel_set_buffer(call, row, &text, err));
+    }
+out:
+    buffer_fini(&text);
+    return status;
+}
+
+RESOLVER(resolve_to_json)
+{
+    *out = call;
+    struct to_json *bound = arena_new_object(ctx->arena, sizeof(*bound));
+    struct function_options options;
+    TRY(function_options(ctx, call, 1, &options, err));
+    TRY(record_format_read(ctx, call, &options, true, &bound->format, err));
+    const char *setting =
+        ctx->conf == NULL ? NULL
+                          : ctx->conf(ctx->conf_arg, "spark.sql.jsonGenerator.ignoreNullFields");
+    bool ignore = setting == NULL || strcmp(setting, "false") != 0;
+    bound->ignore_nulls = function_option_is(&options, "ignoreNullFields", ignore);
+    bound->ascii = function_option_is(&options, "writeNonAsciiCharacterAsCodePoint", false);
+    call->arg_count = 1;
+    const struct type *type = call->args[0]->type;
+    if (type->id == TYPE_VOID)
+        call->args[0] = coercion_cast(ctx, call->args[0], type_struct(ctx->arena, NULL, 0));
+    else if (!type_is_nested(type))
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__INVALID_JSON_SCHEMA, call->position,
+                              call->position_end, "sqlExpr", function_sql(ctx->arena, call),
+                              "schema", function_sql_type(ctx->arena, type), NULL);
+    call->call.bound = bound;
+    function_finish(call, type_simple(TYPE_STRING));
+    return OK;
+}
