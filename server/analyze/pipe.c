@@ -64,11 +64,12 @@ static enum status raise_missing(struct analyzer *analyzer, const struct scope *
 }
 
 /* SET a = b: the columns in their places, a replaced. */
-static enum status replace(struct analyzer *analyzer, const struct ast_pipe_step *step,
-                           const struct scope *scope, int position, struct ast_select **out,
-                           struct error *err)
+static struct ast_select *replace_one(struct analyzer *analyzer, const struct ast_pipe_step *step,
+                                      const struct ast_assignment *assignment,
+                                      const struct scope *scope)
 {
     struct ast_select *select = new_select(analyzer, step, scope->count);
+    const char *target = name_text(analyzer, &assignment->name);
     for (uint32_t i = 0; i < scope->count; i++) {
         const struct scope_column *column = &scope->columns[i];
         if (column->qualified_only || column->no_star)
@@ -76,10 +77,7 @@ static enum status replace(struct analyzer *analyzer, const struct ast_pipe_step
         struct ast_name name = {
             .text = bytes_of_text(column->name), .position = -1, .position_end = -1};
         struct ast_item item = {.expr = new_column(analyzer, &name)};
-        for (size_t j = 0; j < step->assignment_count; j++) {
-            const struct ast_assignment *assignment = &step->assignments[j];
-            if (!name_equal(analyzer, name_text(analyzer, &assignment->name), column->name))
-                continue;
+        if (name_equal(analyzer, target, column->name)) {
             item.expr = assignment->expr;
             item.aliases.items = arena_new_object(analyzer->arena, sizeof name);
             item.aliases.items[0] = name;
@@ -87,12 +85,33 @@ static enum status replace(struct analyzer *analyzer, const struct ast_pipe_step
         }
         add_item(select, item);
     }
-    for (size_t j = 0; j < step->assignment_count; j++) {
-        const char *name = name_text(analyzer, &step->assignments[j].name);
-        if (scope_find(analyzer, scope, name) == NULL)
-            return raise_missing(analyzer, scope, name, position, step->position_end, err);
+    return select;
+}
+
+static enum status pipe_select(struct analyzer *analyzer, const struct ast_select *select,
+                               struct scope *outer, struct expr_list *outer_refs,
+                               struct relation *input, struct relation *out, struct error *err)
+{
+    return resolve_select(analyzer, select, NULL, outer, outer_refs, input, out, err);
+}
+
+/* One assignment after the other: each sees what those before it have set. */
+static enum status pipe_set(struct analyzer *analyzer, const struct ast_term *ast,
+                            struct scope *outer, struct expr_list *outer_refs,
+                            struct relation *input, struct relation *out, struct error *err)
+{
+    const struct ast_pipe_step *step = ast->pipe.step;
+    *out = *input;
+    for (size_t i = 0; i < step->assignment_count; i++) {
+        const struct ast_assignment *assignment = &step->assignments[i];
+        const char *name = name_text(analyzer, &assignment->name);
+        struct relation before = *out;
+        if (scope_find(analyzer, before.scope, name) == NULL)
+            return raise_missing(analyzer, before.scope, name, ast->position, step->position_end,
+                                 err);
+        TRY(pipe_select(analyzer, replace_one(analyzer, step, assignment, before.scope), outer,
+                        outer_refs, &before, out, err));
     }
-    *out = select;
     return OK;
 }
 
@@ -151,19 +170,11 @@ static enum status check_aggregate(struct analyzer *analyzer, const struct ast_p
     return OK;
 }
 
-static enum status pipe_select(struct analyzer *analyzer, const struct ast_select *select,
-                               struct scope *outer, struct expr_list *outer_refs,
-                               struct relation *input, struct relation *out, struct error *err)
-{
-    return resolve_select(analyzer, select, NULL, outer, outer_refs, input, out, err);
-}
-
 static enum status apply_step(struct analyzer *analyzer, const struct ast_term *ast,
                               struct scope *outer, struct expr_list *outer_refs,
                               struct relation *input, struct relation *out, struct error *err)
 {
     const struct ast_pipe_step *step = ast->pipe.step;
-    struct ast_select *select = NULL;
     struct relation right;
     switch (step->kind) {
     case AST_PIPE_SELECT:
@@ -171,8 +182,7 @@ static enum status apply_step(struct analyzer *analyzer, const struct ast_term *
     case AST_PIPE_EXTEND:
         return pipe_select(analyzer, extend(analyzer, step), outer, outer_refs, input, out, err);
     case AST_PIPE_SET:
-        TRY(replace(analyzer, step, input->scope, ast->position, &select, err));
-        return pipe_select(analyzer, select, outer, outer_refs, input, out, err);
+        return pipe_set(analyzer, ast, outer, outer_refs, input, out, err);
     case AST_PIPE_DROP:
         return pipe_select(analyzer, drop(analyzer, step), outer, outer_refs, input, out, err);
     case AST_PIPE_AS:

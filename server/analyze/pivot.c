@@ -8,6 +8,7 @@
 #include "analyze/analyzer.h"
 #include "base/check.h"
 #include "expr/aggregate.h"
+#include "expr/cast.h"
 #include "expr/coercion.h"
 
 struct pivot {
@@ -88,6 +89,9 @@ static enum status value_condition(struct pivot *pivot, const struct ast_pivot_v
         TRY(resolve_expr(&resolver, row ? value->expr->members.items[i].expr : value->expr,
                          &constant, err));
         buffer_printf(&text, "%s%s", i > 0 ? ", " : "", expr_name(analyzer, constant));
+        const struct type *type = pivot->columns.items[i]->type;
+        if (!type_equal(constant->type, type))
+            TRY(cast_resolve(&analyzer->functions, constant, type, false, &constant, err));
         TRY(function_resolve_2(&analyzer->functions, "<=>", pivot->columns.items[i], constant,
                                &equal, err));
         if (*out == NULL)

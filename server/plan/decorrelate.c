@@ -52,6 +52,7 @@ static struct expr *joined(struct rewriter *rewriter, struct expr *expr)
 /* What pulling up has found so far: of one subquery. */
 struct pulling {
     struct rewriter *rewriter;
+    struct logical_node *outer;
     struct expr_set conditions; /* with EXPR_OUTER still in them */
     struct attribute **late;    /* columns that are computed after the join ... */
     struct expr **late_exprs;   /* ... from these; parallel */
@@ -233,6 +234,183 @@ static enum status key_of_condition(struct pulling *pulling, struct expr *condit
     return OK;
 }
 
+/* ---- domains ---- */
+
+struct id_map {
+    struct arena *arena;
+    uint32_t *from, *to;
+    uint32_t count, capacity;
+    uint32_t *next_id;
+};
+
+static uint32_t map_id(const struct id_map *map, uint32_t id)
+{
+    for (uint32_t i = 0; i < map->count; i++)
+        if (map->from[i] == id)
+            return map->to[i];
+    return id;
+}
+
+static void map_new(struct id_map *map, uint32_t id)
+{
+    if (map_id(map, id) != id)
+        return;
+    if (map->count == map->capacity) {
+        uint32_t capacity = map->capacity == 0 ? 32 : map->capacity * 2;
+        uint32_t *from = arena_new_object(map->arena, capacity * sizeof *from);
+        uint32_t *to = arena_new_object(map->arena, capacity * sizeof *to);
+        if (map->count > 0) {
+            memcpy(from, map->from, map->count * sizeof *from);
+            memcpy(to, map->to, map->count * sizeof *to);
+        }
+        map->from = from;
+        map->to = to;
+        map->capacity = capacity;
+    }
+    map->from[map->count] = id;
+    map->to[map->count++] = (*map->next_id)++;
+}
+
+static struct expr *map_expr(struct arena *arena, struct expr *expr, void *arg)
+{
+    const struct id_map *map = arg;
+    if (expr->kind == EXPR_COLUMN) {
+        struct expr *copy = expr_copy(arena, expr);
+        copy->column.attribute_id = map_id(map, expr->column.attribute_id);
+        return copy;
+    }
+    if (expr->kind == EXPR_AGGREGATE) {
+        struct expr *copy = expr_copy(arena, expr);
+        copy->aggregate.result_id = map_id(map, expr->aggregate.result_id);
+        return copy;
+    }
+    return expr;
+}
+
+static enum status map_slot(struct expr **slot, void *arg, struct error *err)
+{
+    (void)err;
+    struct id_map *map = arg;
+    *slot = expr_rewrite(map->arena, *slot, map_expr, map);
+    return OK;
+}
+
+/* The same plan with attributes of its own. */
+static struct logical_node *clone_plan(struct pulling *pulling, const struct logical_node *node,
+                                       struct id_map *map)
+{
+    struct arena *arena = pulling->rewriter->arena;
+    struct logical_node *copy = fold_free_copy(pulling->rewriter, node);
+    struct error ignored = ERROR_INIT;
+    for (uint32_t i = 0; i < copy->child_count; i++)
+        copy->children[i] = clone_plan(pulling, copy->children[i], map);
+    copy->output = arena_new_object(arena, (node->output_count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        map_new(map, node->output[i]->id);
+        copy->output[i] = arena_new_object(arena, sizeof(struct attribute));
+        *copy->output[i] = *node->output[i];
+        copy->output[i]->id = map_id(map, node->output[i]->id);
+    }
+    CHECK(logical_each_expr(copy, map_slot, map, &ignored) == OK);
+    return copy;
+}
+
+static bool add_outer(const struct expr *expr, void *arg)
+{
+    struct expr_set *found = arg;
+    if (expr->kind != EXPR_OUTER || found->count >= found->capacity)
+        return true;
+    for (uint32_t i = 0; i < found->count; i++)
+        if (expr_equal(found->items[i], expr))
+            return true;
+    union {
+        const struct expr *from;
+        struct expr *to;
+    } cast = {.from = expr};
+    found->items[found->count++] = cast.to;
+    return true;
+}
+
+static bool has_equalities(struct pulling *pulling)
+{
+    for (uint32_t i = 0; i < pulling->conditions.count; i++)
+        if (inner_side(pulling->conditions.items[i]) == NULL)
+            return false;
+    return true;
+}
+
+static struct expr *put_domain(struct arena *arena, struct expr *expr, void *arg)
+{
+    const struct logical_node *domain = arg;
+    if (expr->kind != EXPR_OUTER)
+        return expr;
+    for (uint32_t i = 0; i < domain->output_count; i++)
+        if (strcmp(domain->output[i]->name, expr->column.name) == 0 &&
+            domain->output[i]->delay_us == (int64_t)expr->column.attribute_id)
+            return attribute_expr(arena, domain->output[i]);
+    return expr;
+}
+
+/*
+ * The distinct values that the outer query has, joined with the inner rows on the conditions: then
+ * the aggregate is grouped by them, and they are equal to the outer columns.
+ */
+static enum status join_domain(struct pulling *pulling, const struct logical_node *node,
+                               struct logical_node **child, struct error *err)
+{
+    struct rewriter *rewriter = pulling->rewriter;
+    struct arena *arena = rewriter->arena;
+    if (has_equalities(pulling))
+        return OK;
+    if (pulling->outer->streaming || is_correlated(pulling->outer))
+        return refuse(node,
+                      "A correlated aggregate whose condition is no equality with the outer query",
+                      err);
+    struct expr_set outer = {.capacity = 64};
+    outer.items = arena_new_object(arena, outer.capacity * sizeof(struct expr *));
+    for (uint32_t i = 0; i < pulling->conditions.count; i++)
+        expr_walk(pulling->conditions.items[i], add_outer, &outer);
+    struct id_map map = {.arena = arena, .next_id = &rewriter->next_id};
+    struct logical_node *copy = clone_plan(pulling, pulling->outer, &map);
+    struct expr **exprs = arena_new_object(arena, (outer.count + 1) * sizeof(struct expr *));
+    struct attribute **output =
+        arena_new_object(arena, (outer.count + 1) * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < outer.count; i++) {
+        uint32_t id = outer.items[i]->column.attribute_id;
+        const struct attribute *inner = logical_find_output(copy, map_id(&map, id), NULL);
+        if (inner == NULL)
+            return refuse(node, "A column of an outer query in this place", err);
+        exprs[i] = attribute_expr(arena, inner);
+        output[i] = attribute_new(arena, rewriter->next_id++, outer.items[i]->column.name,
+                                  inner->type, inner->nullable);
+        output[i]->delay_us = id; /* which outer column it stands for, until the join is made */
+    }
+    struct logical_node *domain = logical_over(
+        arena, LOGICAL_DISTINCT, logical_project(arena, copy, exprs, output, outer.count));
+    struct expr_set parts = {0};
+    for (uint32_t i = 0; i < pulling->conditions.count; i++)
+        expr_set_add(arena, &parts,
+                     expr_rewrite(arena, pulling->conditions.items[i], put_domain, domain));
+    struct logical_node *children[] = {*child, domain};
+    struct logical_node *join = logical_new(arena, LOGICAL_JOIN, children, 2);
+    join->join.kind = LOGICAL_JOIN_INNER;
+    join->join.condition = conjunction(rewriter, parts.items, parts.count);
+    join->output_count = (*child)->output_count + outer.count;
+    join->output = arena_new_object(arena, (join->output_count + 1) * sizeof(struct attribute *));
+    memcpy(join->output, (*child)->output, (*child)->output_count * sizeof(struct attribute *));
+    memcpy(join->output + (*child)->output_count, output, outer.count * sizeof(struct attribute *));
+    memset(&pulling->conditions, 0, sizeof pulling->conditions);
+    for (uint32_t i = 0; i < outer.count; i++) {
+        struct expr *same;
+        output[i]->delay_us = 0;
+        TRY(function_resolve_2(&rewriter->functions, "<=>", attribute_expr(arena, output[i]),
+                               outer.items[i], &same, err));
+        expr_set_add(arena, &pulling->conditions, same);
+    }
+    *child = join;
+    return OK;
+}
+
 /* What an aggregate is over no rows. */
 static enum status empty_value(struct rewriter *rewriter, const struct expr *aggregate,
                                struct expr **out, struct error *err)
@@ -302,6 +480,7 @@ static enum status pull_aggregate(struct pulling *pulling, struct logical_node *
     struct arena *arena = pulling->rewriter->arena;
     struct logical_node *child;
     TRY(pull(pulling, node->children[0], &child, err));
+    TRY(join_domain(pulling, node, &child, err));
     uint32_t width =
         node->aggregate.key_count + pulling->conditions.count + node->aggregate.aggregate_count;
     struct expr_set keys = {0};
@@ -473,9 +652,10 @@ static enum status null_unmatched(struct pulling *pulling, struct expr **expr, s
 }
 
 enum status decorrelate(struct rewriter *rewriter, struct logical_node *node,
-                        enum decorrelate_mode mode, struct decorrelated *out, struct error *err)
+                        struct logical_node *outer_plan, enum decorrelate_mode mode,
+                        struct decorrelated *out, struct error *err)
 {
-    struct pulling pulling = {.rewriter = rewriter};
+    struct pulling pulling = {.rewriter = rewriter, .outer = outer_plan};
     memset(out, 0, sizeof *out);
     out->single_row = is_global_aggregate(node);
     if (mode == DECORRELATE_EXISTS)

@@ -26,9 +26,11 @@ struct decorrelated {
 };
 
 /* Errors: NOT_SUPPORTED for correlations that have no join. */
+/* `outer`: the plan whose rows the subquery is for; an aggregate whose conditions are no equalities
+ * is computed once for each of its distinct values. */
 MUST_USE enum status decorrelate(struct rewriter *rewriter, struct logical_node *node,
-                                 enum decorrelate_mode mode, struct decorrelated *out,
-                                 struct error *err);
+                                 struct logical_node *outer, enum decorrelate_mode mode,
+                                 struct decorrelated *out, struct error *err);
 
 /* LATERAL explode(l.a): a generator over the left side.  False: it is something else. */
 bool lateral_generator(struct rewriter *rewriter, struct logical_node *join,

@@ -103,7 +103,8 @@ static enum status take_value(struct rewriter *rewriter, struct logical_node **c
     TRY(rewrite_subqueries(rewriter, subquery_plan(subquery), &plan, err));
     struct decorrelated parts;
     bool scalar = subquery->subquery.kind == SUBQUERY_SCALAR;
-    TRY(decorrelate(rewriter, plan, scalar ? DECORRELATE_SCALAR : DECORRELATE_EXISTS, &parts, err));
+    TRY(decorrelate(rewriter, plan, *child, scalar ? DECORRELATE_SCALAR : DECORRELATE_EXISTS,
+                    &parts, err));
     struct expr *condition;
     if (!scalar) {
         TRY(semi_condition(rewriter, subquery, &parts, negated, &condition, err));
@@ -179,7 +180,7 @@ static enum status filter_part(struct rewriter *rewriter, struct logical_node **
         struct decorrelated parts;
         struct expr *condition;
         TRY(rewrite_subqueries(rewriter, subquery_plan(subquery), &plan, err));
-        TRY(decorrelate(rewriter, plan, DECORRELATE_EXISTS, &parts, err));
+        TRY(decorrelate(rewriter, plan, *node, DECORRELATE_EXISTS, &parts, err));
         TRY(semi_condition(rewriter, subquery, &parts, negated, &condition, err));
         *node = new_join(rewriter, *node, parts.node,
                          negated ? LOGICAL_JOIN_LEFT_ANTI : LOGICAL_JOIN_LEFT_SEMI, condition);
@@ -285,7 +286,7 @@ static enum status rewrite_lateral(struct rewriter *rewriter, struct logical_nod
     bool outer = kind == LOGICAL_JOIN_LEFT;
     if (lateral_generator(rewriter, node, out))
         return OK;
-    TRY(decorrelate(rewriter, node->children[1],
+    TRY(decorrelate(rewriter, node->children[1], left,
                     outer ? DECORRELATE_LATERAL_OUTER : DECORRELATE_LATERAL, &parts, err));
     struct expr_set conditions = parts.conditions;
     uint32_t count = node->output_count;
