@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "expr/aggregate.h"
 #include "expr/coercion.h"
+#include "spec/conf.h"
 
 #include <strings.h>
 
@@ -101,12 +102,14 @@ static enum status resolve_key(struct resolver *resolver, const struct ast_expr 
                                const struct select_items *items, struct expr **out,
                                struct error *err)
 {
-    if (ast->kind == AST_EXPR_LITERAL && ast->literal.kind == AST_LITERAL_INT)
+    const struct options *conf = &resolver->analyzer->spec->conf;
+    if (ast->kind == AST_EXPR_LITERAL && ast->literal.kind == AST_LITERAL_INT &&
+        conf_bool(conf, CONF_groupByOrdinal))
         return key_by_position(resolver, ast, items, out, err);
     enum status status = resolve_expr(resolver, ast, out, err);
     bool unresolved = status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
                       status == STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION;
-    if (unresolved) {
+    if (unresolved && conf_bool(conf, CONF_groupByAliases)) {
         const struct select_item *item = key_alias(resolver->analyzer, ast, items);
         if (item != NULL) {
             if (expr_has_generator(item->expr))

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "expr/coercion.h"
 #include "expr/program.h"
+#include "spec/conf.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -322,7 +323,8 @@ enum status order_position(struct analyzer *analyzer, const struct ast_sort_item
 {
     *out = UINT32_MAX;
     const struct ast_expr *ast = item->expr;
-    if (ast->kind != AST_EXPR_LITERAL || ast->literal.kind != AST_LITERAL_INT)
+    if (ast->kind != AST_EXPR_LITERAL || ast->literal.kind != AST_LITERAL_INT ||
+        !conf_bool(&analyzer->spec->conf, CONF_orderByOrdinal))
         return OK;
     if (ast->literal.integer < 1 || ast->literal.integer > size)
         return error_raise_at(

@@ -10,6 +10,7 @@
 #include "analyze/relation.h"
 #include "base/check.h"
 #include "expr/coercion.h"
+#include "spec/conf.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -220,7 +221,9 @@ static enum status select_list(struct select *select, struct error *err)
     for (size_t i = 0; i < list->count; i++) {
         struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
         resolver.aliases = select->aliases;
-        resolver.alias_count = select->alias_count;
+        if (conf_bool(&select->analyzer->spec->conf,
+                      CONF_lateralColumnAlias_enableImplicitResolution))
+            resolver.alias_count = select->alias_count;
         resolver.item_aliased = list->items[i].aliases.count > 0;
         TRY(resolve_item(select, &resolver, &list->items[i], err));
     }

@@ -1,0 +1,1 @@
+SELECT * FROM u PIVOT (max(a) FOR m['k'] IN (1, 2))

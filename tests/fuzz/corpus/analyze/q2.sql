@@ -1,0 +1,1 @@
+SELECT window, count(*) FROM t GROUP BY window(at, '10 seconds', '5 seconds')

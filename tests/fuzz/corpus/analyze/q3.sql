@@ -1,0 +1,1 @@
+SELECT s.x, l[0] FROM t LATERAL VIEW explode(l) e AS v

@@ -1,0 +1,1 @@
+SELECT a, (SELECT count(*) FROM u WHERE u.a = t.a) FROM t

@@ -1,0 +1,1 @@
+SELECT a, sum(a) OVER (PARTITION BY b ORDER BY at) FROM t

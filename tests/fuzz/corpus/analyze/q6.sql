@@ -1,0 +1,1 @@
+SELECT b, grouping(b) FROM t GROUP BY CUBE (a, b)

@@ -1,0 +1,1 @@
+FROM t |> AGGREGATE sum(a) GROUP BY b |> WHERE b = 'x'

@@ -1,0 +1,1 @@
+SELECT transform(l, x -> x + a) FROM t
