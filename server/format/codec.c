@@ -2,13 +2,10 @@
 #include "format/codec.h"
 
 #include "base/check.h"
+#include "format/codec_library.h"
 
-#include <bzlib.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #define IN_BYTES       ((size_t)64 * 1024)
 #define OUT_STEP_BYTES ((size_t)64 * 1024)
@@ -91,12 +88,13 @@ static bool step_begin(struct codec_stream *stream)
     case CODEC_GZIP:
     case CODEC_DEFLATE:
         stream->zlib = (z_stream){0};
-        return inflateInit2(&stream->zlib, stream->codec == CODEC_GZIP ? 16 + 15 : 15) == Z_OK;
+        return codec_library.inflate_init(&stream->zlib, stream->codec == CODEC_GZIP ? 16 + 15 : 15,
+                                          ZLIB_VERSION, (int)sizeof(z_stream)) == Z_OK;
     case CODEC_BZIP2:
         stream->bzip2 = (bz_stream){0};
-        return BZ2_bzDecompressInit(&stream->bzip2, 0, 0) == BZ_OK;
+        return codec_library.bz_decompress_init(&stream->bzip2, 0, 0) == BZ_OK;
     case CODEC_ZSTD:
-        stream->zstd = ZSTD_createDStream();
+        stream->zstd = codec_library.zstd_new_reader();
         return stream->zstd != NULL;
     case CODEC_NONE:
     case CODEC_UNKNOWN:
@@ -110,13 +108,13 @@ static void step_end(struct codec_stream *stream)
     switch (stream->codec) {
     case CODEC_GZIP:
     case CODEC_DEFLATE:
-        (void)inflateEnd(&stream->zlib);
+        (void)codec_library.inflate_end(&stream->zlib);
         break;
     case CODEC_BZIP2:
-        (void)BZ2_bzDecompressEnd(&stream->bzip2);
+        (void)codec_library.bz_decompress_end(&stream->bzip2);
         break;
     case CODEC_ZSTD:
-        (void)ZSTD_freeDStream(stream->zstd);
+        (void)codec_library.zstd_free_reader(stream->zstd);
         break;
     case CODEC_NONE:
     case CODEC_UNKNOWN:
@@ -139,13 +137,13 @@ static enum step_result step_zlib(struct codec_stream *stream, struct bytes_out 
     zlib->next_out = out->data;
     zlib->avail_out = (uInt)(out->size_bytes > IN_BYTES * 64 ? IN_BYTES * 64 : out->size_bytes);
     uInt room = zlib->avail_out;
-    int result = inflate(zlib, Z_NO_FLUSH);
+    int result = codec_library.inflate(zlib, Z_NO_FLUSH);
     stream->in_start = stream->in_end - zlib->avail_in;
     size_t made = room - zlib->avail_out;
     out->data += made;
     out->size_bytes -= made;
     if (result == Z_STREAM_END) {
-        (void)inflateReset(zlib);
+        (void)codec_library.inflate_reset(zlib);
         return STEP_STREAM_END;
     }
     return result == Z_OK || result == Z_BUF_ERROR ? STEP_MORE : STEP_BROKEN;
@@ -160,27 +158,27 @@ static enum step_result step_bzip2(struct codec_stream *stream, struct bytes_out
     bzip2->avail_out =
         (unsigned)(out->size_bytes > IN_BYTES * 64 ? IN_BYTES * 64 : out->size_bytes);
     unsigned room = bzip2->avail_out;
-    int result = BZ2_bzDecompress(bzip2);
+    int result = codec_library.bz_decompress(bzip2);
     stream->in_start = stream->in_end - bzip2->avail_in;
     size_t made = room - bzip2->avail_out;
     out->data += made;
     out->size_bytes -= made;
     if (result != BZ_STREAM_END)
         return result == BZ_OK ? STEP_MORE : STEP_BROKEN;
-    (void)BZ2_bzDecompressEnd(bzip2);
+    (void)codec_library.bz_decompress_end(bzip2);
     *bzip2 = (bz_stream){0};
-    return BZ2_bzDecompressInit(bzip2, 0, 0) == BZ_OK ? STEP_STREAM_END : STEP_BROKEN;
+    return codec_library.bz_decompress_init(bzip2, 0, 0) == BZ_OK ? STEP_STREAM_END : STEP_BROKEN;
 }
 
 static enum step_result step_zstd(struct codec_stream *stream, struct bytes_out *out)
 {
     ZSTD_inBuffer in = {stream->in + stream->in_start, stream->in_end - stream->in_start, 0};
     ZSTD_outBuffer to = {out->data, out->size_bytes, 0};
-    size_t result = ZSTD_decompressStream(stream->zstd, &to, &in);
+    size_t result = codec_library.zstd_read(stream->zstd, &to, &in);
     stream->in_start += in.pos;
     out->data += to.pos;
     out->size_bytes -= to.pos;
-    if (ZSTD_isError(result))
+    if (codec_library.zstd_is_error(result))
         return STEP_BROKEN;
     return result == 0 ? STEP_STREAM_END : STEP_MORE;
 }
@@ -253,6 +251,11 @@ static void codec_stream_close(struct byte_stream *self)
 enum status codec_stream_open(enum codec codec, struct byte_stream *take, const char *path,
                               struct byte_stream **out, struct error *err)
 {
+    enum status loaded = codec_load(codec, err);
+    if (loaded != OK) {
+        take->close(take);
+        return loaded;
+    }
     struct codec_stream *stream = calloc(1, sizeof *stream);
     CHECK(stream != NULL);
     *stream = (struct codec_stream){
@@ -293,13 +296,15 @@ struct encoder *encoder_new(enum codec codec)
     encoder->codec = codec;
     bool ok = true;
     if (codec == CODEC_GZIP || codec == CODEC_DEFLATE) {
-        ok = deflateInit2(&encoder->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-                          codec == CODEC_GZIP ? 16 + 15 : 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+        ok = codec_library.deflate_init(&encoder->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+                                        codec == CODEC_GZIP ? 16 + 15 : 15, 8, Z_DEFAULT_STRATEGY,
+                                        ZLIB_VERSION, (int)sizeof(z_stream)) == Z_OK;
     } else if (codec == CODEC_BZIP2) {
-        ok = BZ2_bzCompressInit(&encoder->bzip2, 9, 0, 0) == BZ_OK;
+        ok = codec_library.bz_compress_init(&encoder->bzip2, 9, 0, 0) == BZ_OK;
     } else if (codec == CODEC_ZSTD) {
-        encoder->zstd = ZSTD_createCStream();
-        ok = encoder->zstd != NULL && !ZSTD_isError(ZSTD_initCStream(encoder->zstd, 3));
+        encoder->zstd = codec_library.zstd_new_writer();
+        ok = encoder->zstd != NULL &&
+             !codec_library.zstd_is_error(codec_library.zstd_init_writer(encoder->zstd, 3));
     }
     CHECK(ok); /* they fail only for want of memory */
     return encoder;
@@ -310,11 +315,11 @@ void encoder_free(struct encoder *encoder)
     if (encoder == NULL)
         return;
     if (encoder->codec == CODEC_GZIP || encoder->codec == CODEC_DEFLATE)
-        (void)deflateEnd(&encoder->zlib);
+        (void)codec_library.deflate_end(&encoder->zlib);
     if (encoder->codec == CODEC_BZIP2)
-        (void)BZ2_bzCompressEnd(&encoder->bzip2);
+        (void)codec_library.bz_compress_end(&encoder->bzip2);
     if (encoder->codec == CODEC_ZSTD)
-        (void)ZSTD_freeCStream(encoder->zstd);
+        (void)codec_library.zstd_free_writer(encoder->zstd);
     free(encoder);
 }
 
@@ -325,7 +330,7 @@ static bool write_zlib(struct encoder *encoder, struct bytes *plain, bool last, 
     zlib->avail_in = (uInt)plain->size_bytes;
     zlib->next_out = buffer_reserve(out, OUT_STEP_BYTES);
     zlib->avail_out = (uInt)OUT_STEP_BYTES;
-    int result = deflate(zlib, last ? Z_FINISH : Z_NO_FLUSH);
+    int result = codec_library.deflate(zlib, last ? Z_FINISH : Z_NO_FLUSH);
     CHECK(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
     *plain = bytes_of(zlib->next_in, zlib->avail_in);
     out->size_bytes += OUT_STEP_BYTES - zlib->avail_out;
@@ -341,7 +346,7 @@ static bool write_bzip2(struct encoder *encoder, struct bytes *plain, bool last,
     bzip2->avail_out = (unsigned)OUT_STEP_BYTES;
     if (!last && plain->size_bytes == 0)
         return true;
-    int result = BZ2_bzCompress(bzip2, last ? BZ_FINISH : BZ_RUN);
+    int result = codec_library.bz_compress(bzip2, last ? BZ_FINISH : BZ_RUN);
     CHECK(result >= 0);
     *plain = bytes_of(bzip2->next_in, bzip2->avail_in);
     out->size_bytes += OUT_STEP_BYTES - bzip2->avail_out;
@@ -353,8 +358,8 @@ static bool write_zstd(struct encoder *encoder, struct bytes *plain, bool last, 
     ZSTD_inBuffer in = {plain->data, plain->size_bytes, 0};
     ZSTD_outBuffer to = {buffer_reserve(out, OUT_STEP_BYTES), OUT_STEP_BYTES, 0};
     size_t left =
-        ZSTD_compressStream2(encoder->zstd, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
-    CHECK(!ZSTD_isError(left));
+        codec_library.zstd_write(encoder->zstd, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+    CHECK(!codec_library.zstd_is_error(left));
     *plain = bytes_of(plain->data + in.pos, plain->size_bytes - in.pos);
     out->size_bytes += to.pos;
     return last ? left == 0 : plain->size_bytes == 0;

@@ -25,6 +25,9 @@ enum codec codec_of_path(const char *path);
  * Errors: CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION. */
 MUST_USE enum status codec_find(const char *name, enum codec *out, struct error *err);
 
+/* Loads the codec's library, once.  Errors: LIBRARY_MISSING. */
+MUST_USE enum status codec_load(enum codec codec, struct error *err);
+
 /* ".gz"; "" for none. */
 const char *codec_extension(enum codec codec);
 
@@ -34,7 +37,7 @@ const char *codec_extension(enum codec codec);
 MUST_USE enum status codec_stream_open(enum codec codec, struct byte_stream *take, const char *path,
                                        struct byte_stream **out, struct error *err);
 
-/* A compressor of one file. */
+/* A compressor of one file; its codec is loaded. */
 struct encoder;
 struct encoder *encoder_new(enum codec codec);
 void encoder_free(struct encoder *encoder); /* NULL is fine */

@@ -310,7 +310,9 @@ static enum status parse_codec(const struct format_config *config, struct write_
 {
     const char *name = option_or(config->options, "compression", "codec");
     out->codec = CODEC_NONE;
-    return name == NULL ? OK : codec_find(name, &out->codec, err);
+    if (name != NULL)
+        TRY(codec_find(name, &out->codec, err));
+    return codec_load(out->codec, err);
 }
 
 enum status write_options_parse(struct arena *query, const struct format_config *config,
