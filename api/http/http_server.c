@@ -14,6 +14,7 @@
 #include "control/path_policy.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -65,12 +66,13 @@ struct http_server {
     pthread_t watcher;
     bool watching;
 
-    /* Protects: waiting, connections, closing, exchange->suspended and ->woken. */
+    atomic_bool closing; /* set under the mutex */
+
+    /* Protects: waiting, connections, exchange->suspended and ->woken. */
     pthread_mutex_t mutex;
     pthread_cond_t news;
     struct exchange *waiting;
     struct connection *connections;
-    bool closing;
 };
 
 static int64_t monotonic_now(const struct http_server *server)

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "checkpoint/inspect.h"
 #include "control/history.h"
+#include "format/format.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
@@ -14,9 +15,8 @@ static const char *kind_name(enum option_kind kind)
     return names[kind];
 }
 
-static void put_options(struct json_writer *json, const struct option_def *options)
+static void put_list(struct json_writer *json, const struct option_def *options)
 {
-    json_begin_array(json, "options");
     for (; options != NULL && options->name != NULL; options++) {
         json_begin_object(json, NULL);
         json_put_text(json, "name", options->name);
@@ -25,6 +25,15 @@ static void put_options(struct json_writer *json, const struct option_def *optio
         json_put_text(json, "description", options->help == NULL ? "" : options->help);
         json_end_object(json);
     }
+}
+
+/* The connector's own options, then those of the format of that name. */
+static void put_options(struct json_writer *json, const struct option_def *own,
+                        const struct option_def *of_format)
+{
+    json_begin_array(json, "options");
+    put_list(json, own);
+    put_list(json, of_format);
     json_end_array(json);
 }
 
@@ -35,7 +44,8 @@ static void put_sources(struct json_writer *json)
         json_put_text(json, "format", (*at)->kind);
         json_put_text(json, "role", "source");
         json_put_bool(json, "replayable", (*at)->replayable);
-        put_options(json, (*at)->options);
+        const struct format_ops *format = format_find((*at)->kind);
+        put_options(json, (*at)->options, format == NULL ? NULL : format->read_options);
         json_end_object(json);
     }
 }
@@ -55,7 +65,8 @@ static void put_sinks(struct json_writer *json)
                 json_put_text(json, NULL, modes[i]);
         }
         json_end_array(json);
-        put_options(json, (*at)->options);
+        const struct format_ops *format = format_find((*at)->kind);
+        put_options(json, (*at)->options, format == NULL ? NULL : format->write_options);
         json_end_object(json);
     }
 }
