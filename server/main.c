@@ -36,6 +36,11 @@ static int exit_code_of(const struct error *err)
     if (err->status == OK)
         return EXIT_OK;
     print_error(err);
+    int http = status_http(err->status);
+    if (http == 404 || http == 410)
+        return EXIT_NOT_FOUND;
+    if (http == 409)
+        return EXIT_CONFLICT;
     return status_domain(err->status) == DOMAIN_USER ? EXIT_INVALID : EXIT_OTHER;
 }
 

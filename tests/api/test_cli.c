@@ -1,0 +1,198 @@
+/*
+ * The command line against a real server: what it prints, and its exit codes.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static struct server server;
+static char binary[1024];
+static char output[1 << 20];
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(binary, sizeof binary, "%s",
+                   getenv("TIDEMILL_BINARY") == NULL ? "" : getenv("TIDEMILL_BINARY"));
+    server_start(&server, NULL);
+    (void)setenv("TIDEMILL_SERVER", server.url, 1);
+    make_dir(&server, "in");
+    write_file(&server, "in/1.json", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2}\n");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+/* Runs `tidemill ARGUMENTS` (split at blanks); its output, both streams, is in `output`. */
+static int tidemill(const char *arguments)
+{
+    char copy[1024];
+    char *argv[32] = {binary};
+    size_t count = 1;
+    (void)snprintf(copy, sizeof copy, "%s", arguments);
+    for (char *word = strtok(copy, " "); word != NULL && count < 31; word = strtok(NULL, " "))
+        argv[count++] = word;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 1), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 2), 0);
+    pid_t pid = 0;
+    assert_int_equal(posix_spawn(&pid, binary, &actions, NULL, argv, environ), 0);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)close(fds[1]);
+    size_t used = 0;
+    for (ssize_t got; used + 1 < sizeof output &&
+                      (got = read(fds[0], output + used, sizeof output - used - 1)) > 0;)
+        used += (size_t)got;
+    output[used] = '\0';
+    (void)close(fds[0]);
+    int how = 0;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFEXITED(how));
+    return WEXITSTATUS(how);
+}
+
+static void expect(int code, const char *arguments, const char *text)
+{
+    int got = tidemill(arguments);
+    if (got != code || (text != NULL && strstr(output, text) == NULL))
+        fail_msg("tidemill %s: %d instead of %d, expected '%s': %s", arguments, got, code,
+                 text == NULL ? "" : text, output);
+}
+
+static void write_spec(const char *name, const char *more)
+{
+    char file[64], spec[1024];
+    (void)snprintf(file, sizeof file, "%s.spec", name);
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+        "STRING\",\"options\":{\"path\":\"%s/in\"}}},\"sink\":{\"format\":\"memory\"},%s}",
+        name, server.dir, more);
+    write_file(&server, file, spec);
+}
+
+static void client_commands_by_story(void **state)
+{
+    (void)state;
+    char line[256];
+    write_spec("cli", "\"sql\":\"SELECT a, b FROM c\"");
+    (void)snprintf(line, sizeof line, "submit %s/cli.spec --stopped", server.dir);
+    expect(0, line, "cli: STOPPED");
+    expect(5, line, "QUERY_ALREADY_EXISTS");
+    expect(0, "ls", "cli   STOPPED");
+    expect(0, "ls -o json", "\"queries\"");
+    expect(0, "get cli", "\"spec\"");
+    expect(0, "start cli --wait yes", "cli: RUNNING");
+    expect(0, "status cli --wait RUNNING", "cli: RUNNING");
+    json_decref(post(&server, "/v1/queries/cli/processAllAvailable", NULL, 200));
+    expect(0, "results cli", "a  b");
+    expect(0, "results cli -o json", "{\"a\":1,\"b\":\"x\"}");
+    expect(0, "progress cli", "batch 0");
+    expect(0, "progress cli -o json -n 1", "\"batchId\"");
+    expect(8, "status cli --wait FAILED --timeout 1", "FAILED");
+    expect(5, "rm cli", "INVALID_STATE");
+    expect(0, "stop cli --wait yes", "cli: STOPPED");
+    expect(0, "restart cli --wait yes", "cli: RUNNING");
+    expect(0, "rm cli --force --purge", "cli: deleted");
+    expect(4, "status cli", "QUERY_NOT_FOUND");
+}
+
+static void progress_is_followed_to_the_end(void **state)
+{
+    (void)state;
+    char line[256];
+    write_spec("once", "\"sql\":\"SELECT a FROM c\",\"trigger\":{\"availableNow\":true}");
+    (void)snprintf(line, sizeof line, "submit %s/once.spec", server.dir);
+    expect(0, line, "once: ");
+    expect(0, "progress once -f", "in 2");
+    expect(0, "status once", "FINISHED");
+    write_spec("bad", "\"sql\":\"SELECT 1 DIV (a - a) AS z FROM c\"");
+    (void)snprintf(line, sizeof line, "submit %s/bad.spec", server.dir);
+    expect(0, line, "bad: ");
+    expect(9, "status bad --wait FINISHED", "FAILED");
+    expect(0, "rm bad", NULL);
+    expect(0, "rm once", NULL);
+}
+
+static void exit_codes_by_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *text;
+    } cases[] = {
+        {"version", 0, "tidemill "},
+        {"help", 0, "Exit codes"},
+        {"config", 0, "listen"},
+        {"conf", 0, "spark.sql.ansi.enabled"},
+        {"conditions", 0, "PARSE_SYNTAX_ERROR\t42601"},
+        {"conditions --markdown", 0, "| PARSE_SYNTAX_ERROR | 42601 |"},
+        {"nosuch", 2, "nosuch"},
+        {"ls extra", 2, "extra"},
+        {"get", 2, "QUERY"},
+        {"ls --nosuch", 2, "--nosuch"},
+        {"ls -o xml", 2, NULL},
+        {"run", 2, "SPEC"},
+        {"checkpoint", 2, "DIR"},
+        {"checkpoint show /nonexistent", 4, "CHECKPOINT_NOT_FOUND"},
+        {"submit /nonexistent", 4, "FILE_NOT_FOUND"},
+        {"get nosuch", 4, "QUERY_NOT_FOUND"},
+        {"ls --server http://127.0.0.1:1", 7, "UNREACHABLE"},
+        {"serve --listen nowhere", 3, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect(cases[i].code, cases[i].arguments, cases[i].text);
+}
+
+static void specs_are_validated_and_run_without_a_server(void **state)
+{
+    (void)state;
+    char line[256];
+    write_spec("local", "\"sql\":\"SELECT a FROM c WHERE a > 1\"");
+    (void)snprintf(line, sizeof line, "validate %s/local.spec", server.dir);
+    expect(0, line, "valid");
+    (void)snprintf(line, sizeof line, "run --bounded -o json %s/local.spec", server.dir);
+    expect(0, line, "{\"a\":");
+    write_spec("wrong", "\"sql\":\"SELECT aa FROM c\"");
+    (void)snprintf(line, sizeof line, "validate %s/wrong.spec", server.dir);
+    expect(3, line, "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+    (void)snprintf(line, sizeof line, "submit %s/wrong.spec", server.dir);
+    expect(3, line, "line 1 column 8");
+    (void)snprintf(line, sizeof line, "run %s/wrong.spec", server.dir);
+    expect(3, line, "UNRESOLVED_COLUMN");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(client_commands_by_story),
+        cmocka_unit_test(progress_is_followed_to_the_end),
+        cmocka_unit_test(exit_codes_by_table),
+        cmocka_unit_test(specs_are_validated_and_run_without_a_server),
+    };
+    return cmocka_run_group_tests_name("api/cli", tests, setup, teardown) != 0;
+}
