@@ -379,9 +379,34 @@ static void print(struct buffer *out, const struct expr *expr)
     }
 }
 
+static bool shows_no_alias(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return expr->kind != EXPR_CALL || strcmp(expr->call.function->name, "struct") != 0;
+}
+
+static struct expr *without_aliases(struct arena *arena, struct expr *expr, void *arg)
+{
+    if (shows_no_alias(expr, arg))
+        return expr;
+    struct expr *copy = expr_copy(arena, expr);
+    for (uint32_t i = 0; i < copy->arg_count; i += 2) {
+        copy->args[i] = expr_copy(arena, copy->args[i]);
+        copy->args[i]->literal.text = NULL;
+    }
+    return copy;
+}
+
+/* As the name, but struct(1 AS a) is struct(1). */
 void expr_print_sql(struct buffer *out, const struct expr *expr)
 {
-    print(out, expr);
+    if (expr_walk(expr, shows_no_alias, NULL)) {
+        print(out, expr);
+        return;
+    }
+    struct arena *arena = arena_new("message", 0);
+    print(out, expr_rewrite(arena, expr_copy(arena, expr), without_aliases, NULL));
+    arena_free(arena);
 }
 
 static bool names_operand(const struct expr *expr)

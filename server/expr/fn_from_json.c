@@ -5,12 +5,9 @@
  */
 #include "base/check.h"
 #include "columnar/civil.h"
-#include "columnar/datetime_pattern.h"
 #include "columnar/decimal.h"
-#include "columnar/interval_text.h"
-#include "columnar/timestamp_text.h"
-#include "expr/cell_builder.h"
 #include "expr/fn_json.h"
+#include "expr/fn_record.h"
 #include "expr/fn_support.h"
 
 #include <stdio.h>
@@ -25,7 +22,6 @@ struct conversion {
     const struct from_json *options;
     const struct kernel_call *call;
     const struct json_dom *dom;
-    const struct zone *zone;
     bool bad; /* something did not fit */
     const struct json_node *bad_node;
     const struct type *bad_type;
@@ -51,32 +47,10 @@ static bool convert_integer(const struct json_node *node, struct cell_builder *o
     int64_t value;
     if (node->kind != JSON_DOM_INTEGER || number_parse_int64(node->text, &value) != TEXT_OK)
         return false;
-    switch ((int)out->type->id) {
-    case TYPE_BYTE: { /* up to 255: Jackson's bytes may be unsigned */
-        if (value < INT8_MIN || value > UINT8_MAX)
-            return false;
-        int8_t cell = (int8_t)value;
-        cell_builder_add(out, &cell, sizeof(cell));
-        return true;
-    }
-    case TYPE_SHORT: {
-        int16_t cell = (int16_t)value;
-        if (cell != value)
-            return false;
-        cell_builder_add(out, &cell, sizeof(cell));
-        return true;
-    }
-    case TYPE_INT: {
-        int32_t cell = (int32_t)value;
-        if (cell != value)
-            return false;
-        cell_builder_add(out, &cell, sizeof(cell));
-        return true;
-    }
-    default:
-        cell_builder_add(out, &value, sizeof(value));
-        return true;
-    }
+    /* up to 255: Jackson's bytes may be unsigned */
+    if (out->type->id == TYPE_BYTE && value > INT8_MAX && value <= UINT8_MAX)
+        value -= UINT8_MAX + 1;
+    return record_add_integer(value, out);
 }
 
 static bool read_special(struct bytes text, double *out)
@@ -122,19 +96,12 @@ static bool convert_floating(const struct conversion *c, const struct json_node 
 /* A text with grouping commas, as the US locale writes decimals, is a decimal too. */
 static bool convert_decimal(const struct json_node *node, struct cell_builder *out)
 {
-    char plain[256];
     int128 value;
-    struct bytes text = node->text;
-    if (node->kind == JSON_DOM_STRING) {
-        size_t size = 0;
-        for (size_t i = 0; i < text.size_bytes && size < sizeof(plain); i++)
-            if (text.data[i] != ',')
-                plain[size++] = (char)text.data[i];
-        text = bytes_of(plain, size);
-    } else if (node->kind != JSON_DOM_INTEGER && node->kind != JSON_DOM_FLOAT) {
+    if (node->kind == JSON_DOM_STRING)
+        return record_read_decimal(node->text, '.', out);
+    if (node->kind != JSON_DOM_INTEGER && node->kind != JSON_DOM_FLOAT)
         return false;
-    }
-    if (decimal_parse(text, out->type->precision, out->type->scale, &value) != TEXT_OK)
+    if (decimal_parse(node->text, out->type->precision, out->type->scale, &value) != TEXT_OK)
         return false;
     cell_builder_add(out, &value, sizeof(value));
     return true;
@@ -142,78 +109,17 @@ static bool convert_decimal(const struct json_node *node, struct cell_builder *o
 
 /* ---- times ---- */
 
-static bool convert_date(const struct conversion *c, const struct json_node *node,
+static bool convert_time(const struct conversion *c, const struct json_node *node,
                          struct cell_builder *out)
 {
-    int32_t days;
-    const struct datetime_pattern *pattern = c->options->format.date;
-    if (node->kind != JSON_DOM_STRING)
-        return false;
-    if ((pattern != NULL ? datetime_pattern_parse_date(pattern, node->text, &days)
-                         : timestamp_text_parse_date(node->text, &days)) != TEXT_OK)
-        return false;
-    cell_builder_add(out, &days, sizeof(days));
-    return true;
-}
-
-static bool read_timestamp(const struct conversion *c, struct bytes text, int64_t *out)
-{
-    const struct datetime_pattern *pattern = c->options->format.timestamp;
-    struct timestamp_context context = {.zone = c->zone, .now_us = c->call->ctx->now_us};
-    if (pattern != NULL)
-        return datetime_pattern_parse(pattern, text, c->zone, out) == TEXT_OK;
-    return timestamp_text_parse(text, &context, out) == TEXT_OK;
-}
-
-static bool convert_timestamp(const struct conversion *c, const struct json_node *node,
-                              struct cell_builder *out)
-{
     int64_t us;
-    if (node->kind == JSON_DOM_INTEGER) {
-        if (number_parse_int64(node->text, &us) != TEXT_OK ||
-            __builtin_mul_overflow(us, CIVIL_SECOND_US, &us))
-            return false;
-    } else if (node->kind != JSON_DOM_STRING || !read_timestamp(c, node->text, &us)) {
-        return false;
-    }
-    cell_builder_add(out, &us, sizeof(us));
-    return true;
-}
-
-static bool convert_timestamp_ntz(const struct conversion *c, const struct json_node *node,
-                                  struct cell_builder *out)
-{
-    int64_t us;
-    const struct datetime_pattern *pattern = c->options->format.timestamp_ntz;
-    if (node->kind != JSON_DOM_STRING)
-        return false;
-    if ((pattern != NULL ? datetime_pattern_parse_ntz(pattern, node->text, false, &us)
-                         : timestamp_text_parse_ntz(node->text, false, &us)) != TEXT_OK)
+    if (node->kind == JSON_DOM_STRING)
+        return record_read_time(&c->options->format, c->call, node->text, out);
+    if (out->type->id != TYPE_TIMESTAMP || node->kind != JSON_DOM_INTEGER ||
+        number_parse_int64(node->text, &us) != TEXT_OK ||
+        __builtin_mul_overflow(us, CIVIL_SECOND_US, &us))
         return false;
     cell_builder_add(out, &us, sizeof(us));
-    return true;
-}
-
-static bool convert_interval(const struct json_node *node, struct cell_builder *out)
-{
-    struct error ignored = ERROR_INIT;
-    struct calendar_interval calendar;
-    int64_t value;
-    if (node->kind != JSON_DOM_STRING)
-        return false;
-    if (out->type->id == TYPE_INTERVAL) {
-        if (interval_text_parse(node->text, &calendar, &ignored) != OK)
-            return false;
-        cell_builder_add(out, &calendar, sizeof(calendar));
-        return true;
-    }
-    if (interval_text_parse_fields(node->text, out->type, &value, &ignored) != OK)
-        return false;
-    int32_t months = (int32_t)value;
-    if (out->type->id == TYPE_INTERVAL_YM)
-        cell_builder_add(out, &months, sizeof(months));
-    else
-        cell_builder_add(out, &value, sizeof(value));
     return true;
 }
 
@@ -319,15 +225,12 @@ static bool convert_present(struct conversion *c, uint32_t index, struct cell_bu
     case TYPE_BINARY:
         return convert_binary(c, node, out);
     case TYPE_DATE:
-        return convert_date(c, node, out);
     case TYPE_TIMESTAMP:
-        return convert_timestamp(c, node, out);
     case TYPE_TIMESTAMP_NTZ:
-        return convert_timestamp_ntz(c, node, out);
     case TYPE_INTERVAL_DT:
     case TYPE_INTERVAL_YM:
     case TYPE_INTERVAL:
-        return convert_interval(node, out);
+        return convert_time(c, node, out);
     case TYPE_ARRAY:
     case TYPE_MAP:
         return convert_list(c, index, out);
@@ -430,11 +333,7 @@ static enum status convert_record(struct conversion *c, struct json_dom *dom, st
         return fail(c, record, err);
     if (options->corrupt_field < 0)
         return OK;
-    struct cell_builder *corrupt = &out->children[options->corrupt_field];
-    struct bytes *cell = (void *)(corrupt->cells.data + corrupt->cells.size_bytes - sizeof(*cell));
-    corrupt->nulls.data[corrupt->count - 1] = !c->bad;
-    corrupt->has_null = true;
-    *cell = c->bad ? record : bytes_of(NULL, 0);
+    record_set_corrupt(&out->children[options->corrupt_field], c->bad, record);
     return OK;
 }
 
@@ -443,10 +342,7 @@ KERNEL(kernel_from_json)
     const struct from_json *options = call->expr->call.bound;
     struct json_dom dom = {0};
     struct cell_builder out;
-    struct conversion conversion = {.options = options,
-                                    .call = call,
-                                    .zone = options->format.zone != NULL ? options->format.zone
-                                                                         : call->ctx->zone};
+    struct conversion conversion = {.options = options, .call = call};
     enum status status = OK;
     cell_builder_init(&out, call->out->type);
     uint32_t next = 0;
@@ -484,23 +380,6 @@ static enum status check_schema(const struct resolve_context *ctx, const struct 
                           function_sql_type(ctx->arena, type), NULL);
 }
 
-static enum status find_corrupt_field(struct resolve_context *ctx, const struct type *type,
-                                      struct from_json *options, struct error *err)
-{
-    options->corrupt_field = -1;
-    for (uint32_t i = 0; type->id == TYPE_STRUCT && i < type->field_count; i++) {
-        const struct type_field *field = &type->fields[i];
-        if (strcmp(field->name, options->format.corrupt_column) != 0)
-            continue;
-        if (field->type->id != TYPE_STRING)
-            return error_raise(err, STATUS_INVALID_CORRUPT_RECORD_TYPE, "columnName",
-                               arena_sprintf(ctx->arena, "`%s`", field->name), "actualType",
-                               function_sql_type(ctx->arena, field->type), NULL);
-        options->corrupt_field = (int)i;
-    }
-    return OK;
-}
-
 RESOLVER(resolve_from_json)
 {
     *out = call;
@@ -515,7 +394,7 @@ RESOLVER(resolve_from_json)
     type = type_all_nullable(ctx->arena, type);
     TRY(check_schema(ctx, &shown, type, err));
     TRY(record_format_read(ctx, call, &options, false, &bound->format, err));
-    TRY(find_corrupt_field(ctx, type, bound, err));
+    TRY(record_corrupt_field(ctx, type, &bound->format, &bound->corrupt_field, err));
     bound->dialect = (struct json_dialect){
         .single_quotes = function_option_is(&options, "allowSingleQuotes", true),
         .comments = function_option_is(&options, "allowComments", false),

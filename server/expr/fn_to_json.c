@@ -1,10 +1,9 @@
 /* to_json: cells as Jackson writes them. */
 #include "base/check.h"
-#include "columnar/datetime_pattern.h"
 #include "columnar/decimal.h"
-#include "columnar/timestamp_text.h"
 #include "columnar/value_text.h"
 #include "expr/fn_json.h"
+#include "expr/fn_record.h"
 #include "expr/fn_support.h"
 
 struct to_json {
@@ -44,27 +43,8 @@ static void write_floating(const struct writer *w, const struct vector *vector, 
 
 static void write_time(const struct writer *w, const struct vector *vector, uint32_t at)
 {
-    char text[TIMESTAMP_TEXT_MAX];
-    const struct record_format *format = &w->options->format;
-    enum type_id id = vector->type->id;
     buffer_add_byte(w->out, '"');
-    if (id == TYPE_DATE && format->date != NULL)
-        datetime_pattern_format_date(format->date, w->out, VECTOR_VALUES(int32_t, vector)[at]);
-    else if (id == TYPE_DATE)
-        buffer_add(w->out, text,
-                   timestamp_text_print_date(text, VECTOR_VALUES(int32_t, vector)[at]));
-    else if (id == TYPE_TIMESTAMP && format->timestamp != NULL)
-        datetime_pattern_format(format->timestamp, w->out, VECTOR_VALUES(int64_t, vector)[at],
-                                w->zone);
-    else if (id == TYPE_TIMESTAMP)
-        buffer_add(w->out, text,
-                   timestamp_text_print_iso(text, VECTOR_VALUES(int64_t, vector)[at], w->zone));
-    else if (format->timestamp_ntz != NULL)
-        datetime_pattern_format_ntz(format->timestamp_ntz, w->out,
-                                    VECTOR_VALUES(int64_t, vector)[at]);
-    else
-        buffer_add(w->out, text,
-                   timestamp_text_print_iso_ntz(text, VECTOR_VALUES(int64_t, vector)[at]));
+    record_write_time(&w->options->format, w->zone, vector, at, w->out);
     buffer_add_byte(w->out, '"');
 }
 

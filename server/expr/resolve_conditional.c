@@ -6,6 +6,8 @@
 #include "expr/program.h"
 #include "expr/resolvers.h"
 
+#include <stdio.h>
+
 /* DATA_DIFF_TYPES in the form ["INT", "DATE"]. */
 static enum status diff_list(const struct expr *call, const char *name, struct expr *const *args,
                              uint32_t count, struct error *err)
@@ -188,6 +190,39 @@ RESOLVER(resolve_in)
     call->call.bound = in_set_of(ctx, args + 1, call->arg_count - 1);
     function_finish(call, type_simple(TYPE_BOOLEAN));
     call->nullable = nullable;
+    return OK;
+}
+
+/* ---- raise_error, assert_true ---- */
+
+KERNEL(kernel_raise_error)
+{
+    if (call->selected == 0)
+        return OK;
+    struct bytes text = KERNEL_ARG(struct bytes, call, 0, kernel_row(call, 0));
+    char message[512];
+    snprintf(message, sizeof message, "%.*s", (int)(text.size_bytes < 500 ? text.size_bytes : 500),
+             (const char *)text.data);
+    return error_raise(err, STATUS_USER_RAISED_EXCEPTION, "errorMessage", message, NULL);
+}
+
+/* NULL if the condition is true, else an error. */
+RESOLVER(resolve_assert_true)
+{
+    if (call->arg_count == 1) {
+        struct buffer text = {0};
+        buffer_add_byte(&text, '\'');
+        expr_print_sql(&text, call->args[0]);
+        buffer_add_text(&text, "' is not true!");
+        function_add_arg(ctx, call, expr_literal_string(ctx->arena, buffer_bytes(&text)));
+        buffer_fini(&text);
+    }
+    struct expr *args[3] = {call->args[0], expr_null(ctx->arena, type_simple(TYPE_VOID)), NULL};
+    struct expr *inner;
+    TRY(function_resolve_1(ctx, "raise_error", call->args[1], &args[2], err));
+    TRY(resolve_at(ctx, call, "if", args, 3, &inner, err));
+    function_replace(ctx, call, inner);
+    *out = call;
     return OK;
 }
 

@@ -115,6 +115,7 @@ KERNEL(kernel_stack);
 #include "expr/fn_array.h"
 #include "expr/fn_json.h"
 #include "expr/fn_datetime.h"
+#include "expr/fn_format.h"
 #include "expr/fn_math.h"
 #include "expr/fn_regex.h"
 #include "expr/fn_string.h"

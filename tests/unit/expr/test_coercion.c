@@ -3,11 +3,12 @@
 #include "expr/coercion.h"
 #include "expr/function.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+
 #include <cmocka.h>
 
 struct table {
@@ -149,8 +150,8 @@ static void test_unions(void **state)
         struct arena *arena = arena_new("query", 0);
         struct resolve_context ctx;
         resolve_context_init(&ctx, arena);
-        const struct type *type = coercion_union(&ctx, parse(arena, table.fields[1]),
-                                                 parse(arena, table.fields[2]));
+        const struct type *type =
+            coercion_union(&ctx, parse(arena, table.fields[1]), parse(arena, table.fields[2]));
         const char *got = type == NULL ? "!INCOMPATIBLE_COLUMN_TYPE" : type_name(arena, type);
         if (strcmp(got, table.fields[3]) != 0) {
             print_message("%s union %s: %s, not %s\n", table.fields[1], table.fields[2], got,
@@ -169,8 +170,8 @@ static const char *cast_result(struct arena *arena, const char *from, const char
     ctx.ansi = mode != 1;
     struct error err = ERROR_INIT;
     struct expr *out;
-    enum status status = cast_resolve(&ctx, operand(arena, 1, from), parse(arena, to), mode == 2,
-                                      &out, &err);
+    enum status status =
+        cast_resolve(&ctx, operand(arena, 1, from), parse(arena, to), mode == 2, &out, &err);
     return status == OK ? "ok" : arena_sprintf(arena, "!%s", status_name(status));
 }
 
