@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add_text(struct buffer *out, const char *text)
@@ -126,33 +127,123 @@ void fingerprint_fill(struct arena *arena, struct physical_plan *plan)
     buffer_fini(&text);
 }
 
-/* The place where two texts part, cut to the JSON values around it. */
-static void cut(struct buffer *out, struct bytes text, size_t at)
+/* ---- what differs ---- */
+
+/* The value of `"name":[...]` or `"name":...` in an operator, cut at its end; empty if absent. */
+static struct bytes member(struct bytes text, const char *name)
 {
-    size_t start = at, end = at;
-    while (start > 0 && text.data[start - 1] != '{' && at - start < 120)
-        start--;
-    while (end < text.size_bytes && text.data[end] != '}' && end - at < 120)
-        end++;
-    buffer_add(out, text.data + start, end - start);
+    char key[32];
+    int length = snprintf(key, sizeof key, "\"%s\":", name);
+    for (size_t i = 0; i + (size_t)length <= text.size_bytes; i++) {
+        if (memcmp(text.data + i, key, (size_t)length) != 0)
+            continue;
+        size_t start = i + (size_t)length, end = start;
+        bool quoted = false;
+        int depth = 0;
+        for (; end < text.size_bytes; end++) {
+            uint8_t c = text.data[end];
+            if (quoted && c == '\\') {
+                end++;
+                continue;
+            }
+            quoted = c == '"' ? !quoted : quoted;
+            if (quoted)
+                continue;
+            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+            if ((depth == 0 && c == ',') || depth < 0)
+                break;
+        }
+        return bytes_of(text.data + start, end - start);
+    }
+    return bytes_of(NULL, 0);
+}
+
+/* Operator `index` of the list, with its braces; empty beyond the end. */
+static struct bytes operator_at(struct bytes list, uint32_t index)
+{
+    size_t start = 0;
+    bool quoted = false;
+    int depth = 0;
+    for (size_t i = 0; i < list.size_bytes; i++) {
+        uint8_t c = list.data[i];
+        if (quoted && c == '\\') {
+            i++;
+            continue;
+        }
+        quoted = c == '"' ? !quoted : quoted;
+        if (quoted)
+            continue;
+        if (c == '{' && depth++ == 0)
+            start = i;
+        if (c == '}' && --depth == 0 && index-- == 0)
+            return bytes_of(list.data + start, i + 1 - start);
+    }
+    return bytes_of(NULL, 0);
+}
+
+static bool same_member(struct bytes a, struct bytes b, const char *name)
+{
+    return bytes_equal(member(a, name), member(b, name));
+}
+
+static void say(struct buffer *out, const char *what, struct bytes was, struct bytes now)
+{
+    buffer_printf(out, "%s was %.*s and would be %.*s", what, (int)was.size_bytes,
+                  (const char *)was.data, (int)now.size_bytes, (const char *)now.data);
+}
+
+static enum status compare_operator(struct bytes was, struct bytes now, struct buffer *out)
+{
+    static const char *const keys[] = {"keys", "leftKeys", "rightKeys"};
+    static const char *const values[] = {"state", "left", "right"};
+    if (was.size_bytes == 0 || now.size_bytes == 0 || !same_member(was, now, "kind") ||
+        !same_member(was, now, "withinWatermark")) {
+        say(out, "a stateful operator", was.size_bytes > 0 ? was : bytes_of_text("none"),
+            now.size_bytes > 0 ? now : bytes_of_text("none"));
+        return STATUS_STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (same_member(was, now, keys[i]))
+            continue;
+        say(out, "the key of the state", member(was, keys[i]), member(now, keys[i]));
+        return STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE;
+    }
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        if (same_member(was, now, values[i]))
+            continue;
+        say(out, "the value of the state", member(was, values[i]), member(now, values[i]));
+        return STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE;
+    }
+    return OK;
+}
+
+static enum status find_difference(struct bytes was, struct bytes now, struct buffer *out)
+{
+    if (!same_member(was, now, "sources")) {
+        say(out, "the list of sources", member(was, "sources"), member(now, "sources"));
+        return OK;
+    }
+    struct bytes was_list = member(was, "operators"), now_list = member(now, "operators");
+    for (uint32_t i = 0;; i++) {
+        struct bytes a = operator_at(was_list, i), b = operator_at(now_list, i);
+        if (a.size_bytes == 0 && b.size_bytes == 0)
+            break;
+        enum status status = compare_operator(a, b, out);
+        if (status != OK)
+            return status;
+    }
+    buffer_add_text(out, "the plan differs");
+    return OK;
 }
 
 enum status fingerprint_compare(struct bytes stored, const struct physical_plan *plan,
                                 struct error *err)
 {
-    struct bytes now = bytes_of_text(plan->fingerprint_text);
-    size_t at = 0;
-    while (at < stored.size_bytes && at < now.size_bytes && stored.data[at] == now.data[at])
-        at++;
     struct buffer difference = {0};
-    const char *operators = strstr(plan->fingerprint_text, "\"operators\"");
-    bool sources = operators != NULL && at <= (size_t)(operators - plan->fingerprint_text);
-    buffer_add_text(&difference, sources ? "the sources were " : "the state was of ");
-    cut(&difference, stored, at);
-    buffer_add_text(&difference, " and would be ");
-    cut(&difference, now, at);
+    enum status cause = find_difference(stored, bytes_of_text(plan->fingerprint_text), &difference);
     error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path", "", "difference",
                 buffer_text(&difference), NULL);
+    err->causes[0] = cause;
     buffer_fini(&difference);
     return err->status;
 }

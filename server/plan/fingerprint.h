@@ -18,7 +18,8 @@
 void fingerprint_fill(struct arena *arena, struct physical_plan *plan);
 
 /* Compares with the text of a checkpoint whose fingerprint differs: says what.
- * Errors: CHECKPOINT.QUERY_CHANGED (path empty: the caller knows it). */
+ * Errors: CHECKPOINT.QUERY_CHANGED (path empty: the caller knows it), with Spark's condition as the
+ * cause where the state has changed. */
 MUST_USE enum status fingerprint_compare(struct bytes stored, const struct physical_plan *plan,
                                          struct error *err);
 

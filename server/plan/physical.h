@@ -8,6 +8,10 @@
 #include "plan/physical_plan.h"
 #include "plan/rewrite.h"
 
+/* Sessions are found per group: gives each session node the other keys of the aggregate above. */
+MUST_USE enum status fill_session_keys(struct rewriter *rewriter, struct logical_node *node,
+                                       struct error *err);
+
 MUST_USE enum status physical_make(struct rewriter *rewriter, struct logical_node *node,
                                    struct physical_plan *plan, struct error *err);
 

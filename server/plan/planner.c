@@ -58,6 +58,7 @@ enum status plan_query(struct arena *query, const struct analysis *analysis,
     node = collapse_projects(&rewriter, node);
     TRY(check_event_times(node, err));
 
+    TRY(fill_session_keys(&rewriter, node, err));
     struct physical_plan *plan = arena_new_object(query, sizeof *plan);
     copy_relations(query, analysis, plan);
     TRY(physical_make(&rewriter, node, plan, err));
