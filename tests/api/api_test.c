@@ -136,7 +136,8 @@ void server_end(struct server *server)
         (void)kill(server->pid, SIGTERM);
         (void)waitpid(server->pid, NULL, 0);
     }
-    remove_tree(server->dir);
+    if (getenv("KEEP") == NULL)
+        remove_tree(server->dir);
 }
 
 int server_refused(const char *const *flags)
@@ -335,9 +336,12 @@ void await_state(struct server *server, const char *query, const char *state)
         struct reply reply = call(server, &request);
         bool there = reply.status == 200 && strcmp(text_of(reply.json, "state"), state) == 0;
         (void)snprintf(etag, sizeof etag, "If-None-Match: %.100s", reply_header(&reply, "ETag"));
-        if (!there && (now() > until || (reply.status != 200 && reply.status != 304)))
-            fail_msg("%s is not %s: %s", query, state, reply.text == NULL ? "" : reply.text);
+        bool gone = reply.status != 200 && reply.status != 304;
         reply_free(&reply);
+        if (!there && (now() > until || gone)) {
+            reply = call(server, &(struct call){.path = path});
+            fail_msg("%s is not %s: %s", query, state, reply.text == NULL ? "" : reply.text);
+        }
         if (there)
             return;
     }

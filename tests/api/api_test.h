@@ -30,7 +30,7 @@ void server_restart(struct server *server, const char *const *flags);
 void server_stop(struct server *server);
 /* SIGKILL and wait. */
 void server_kill(struct server *server);
-/* Stops if it runs, and removes the directory. */
+/* Stops if it runs, and removes the directory (unless KEEP is set, to look into it). */
 void server_end(struct server *server);
 /* Runs serve and expects it to refuse: returns its exit status. */
 int server_refused(const char *const *flags);
