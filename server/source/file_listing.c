@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "source/spark_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +226,44 @@ static enum status walk_dir(const struct walk *parent, const char *dir, int dept
     return status;
 }
 
+/* The files that the log of the directory names; the others there are not committed. */
+static enum status list_by_log(const struct walk *top, struct error *err)
+{
+    const struct listing_config *config = top->config;
+    struct arena *request = arena_new("request", 0);
+    enum status status = OK;
+    const char **paths = NULL;
+    size_t count = 0;
+    struct walk walk = *top;
+    walk.dir = NULL;
+    top->listing->by_log = true;
+    if (config->watch != NULL)
+        dir_watch_add(config->watch, path_join(request, top->top, SPARK_LOG_DIR));
+    TRY_OUT(spark_log_read(config->vfs, request, top->top, &paths, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        const char *dir = path_dirname(request, paths[i]);
+        const char *name = path_basename(paths[i]);
+        if (config->name_glob != NULL && !glob_matches(config->name_glob, name))
+            continue;
+        if (walk.dir == NULL || strcmp(walk.dir, dir) != 0) {
+            walk.dir = dir;
+            TRY_OUT(note_files(&walk, err));
+        }
+        TRY_OUT(add_file(config, top->listing, paths[i], walk.kind, err));
+    }
+out:
+    arena_free(request);
+    return status;
+}
+
+static bool named_plainly(const struct listing_config *config, const char *path)
+{
+    for (size_t i = 0; i < config->pattern_count; i++)
+        if (strcmp(config->patterns[i], path) == 0)
+            return true;
+    return false;
+}
+
 static enum status walk_root(const struct listing_config *config, struct listing *listing,
                              const char *path, struct error *err)
 {
@@ -239,6 +278,8 @@ static enum status walk_root(const struct listing_config *config, struct listing
                            : path;
     if (stat.kind == VFS_DIR) {
         struct walk top = {.config = config, .listing = listing, .root = base, .top = path};
+        if (named_plainly(config, path) && spark_log_exists(config->vfs, path))
+            return list_by_log(&top, err);
         return walk_dir(&top, path, 0, err);
     }
     const char *name = path_basename(path);

@@ -4,7 +4,8 @@
  * Names that begin with '.', or with '_' and hold no '=', and names that end with "._COPYING_" are
  * hidden, as files and as directories.  Directories are always walked to the leaves: plain
  * subdirectories give files only with `recursive`, "k=v" directories make the listing partitioned,
- * and then only files below such directories count.
+ * and then only files below such directories count.  A directory with the log _spark_metadata, if
+ * it is named without magic, is listed by that log instead.
  * Threads: the batch thread.
  */
 #ifndef SERVER_SOURCE_FILE_LISTING_H
@@ -45,6 +46,7 @@ struct listing {
     size_t count;
     size_t capacity;
     bool truncated; /* keep_max left files out */
+    bool by_log;    /* a directory was listed by its log _spark_metadata */
     bool partitioned;
     struct partition_dir *dirs; /* those that hold files, if partitioned */
     size_t dir_count;

@@ -49,6 +49,7 @@ struct file_source {
     int64_t log_offset; /* of the newest range; -1: none */
     bool frozen;
     bool must_list;
+    bool by_log;                 /* the directory is the output of a file sink that keeps a log */
     int64_t listed_us;           /* monotonic */
     struct listing found;        /* new files, sorted */
     size_t next;                 /* the first that no batch has */
@@ -451,6 +452,10 @@ static enum status list_all(struct file_source *source, struct error *err)
         dir_watch_listed(source->watch);
     TRY(listing_run(&source->listing_config, &source->found, err));
     source->must_list = source->found.truncated;
+    source->by_log = source->found.by_log;
+    if (source->by_log && source->options.clean != CLEAN_OFF)
+        return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
+                           "cleanSource on the output directory of a file sink with its log", NULL);
     source->listed_us = clock_monotonic_us(source->config.clock);
     keep_layout(source);
     drop_known(source);
@@ -522,8 +527,12 @@ static enum status find_files(struct file_source *source, struct error *err)
     if (source->watch != NULL)
         dir_watch_drain(source->watch);
     if (source->watch != NULL && dir_watch_covers(source->watch) && !source->must_list &&
-        clock_monotonic_us(source->config.clock) - source->listed_us < RELIST_US)
-        TRY(take_named(source, &complete, err));
+        clock_monotonic_us(source->config.clock) - source->listed_us < RELIST_US) {
+        if (!source->by_log)
+            TRY(take_named(source, &complete, err));
+        else
+            complete = dir_watch_count(source->watch) == 0;
+    }
     return complete ? OK : list_all(source, err);
 }
 

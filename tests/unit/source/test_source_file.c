@@ -337,6 +337,25 @@ static void a_table_is_read_whole_every_time(void **state)
     assert_batch("a b");
 }
 
+static void the_log_of_a_sink_names_its_files(void **state)
+{
+    (void)state;
+    feed("/in/part-0", 1, "{\"v\":\"committed\"}\n");
+    feed("/in/part-1", 2, "{\"v\":\"not committed\"}\n");
+    feed("/in/_spark_metadata/0", 3,
+         "v1\n{\"path\":\"file:///in/part-0\",\"size\":1,\"action\":\"add\"}");
+    start(false);
+    assert_batch("committed");
+    assert_batch("");
+    feed("/in/part 2%", 4, "{\"v\":\"next\"}\n");
+    feed("/in/_spark_metadata/1.compact", 5,
+         "v1\n{\"path\":\"file:///in/part-0\",\"action\":\"add\"}\n"
+         "{\"path\":\"file:///in/part%202%25\",\"action\":\"add\"}");
+    assert_batch("next");
+    feed("/in/_spark_metadata/2", 6, "v9\n");
+    assert_batch("MALFORMED_LOG_FILE");
+}
+
 static void mistakes_are_refused(void **state)
 {
     (void)state;
@@ -391,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(read_files_are_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_directory_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_table_is_read_whole_every_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_log_of_a_sink_names_its_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("source/source_file", tests, NULL, NULL);
