@@ -2,7 +2,8 @@
  * case_run [--pending FILE] [--deviations FILE] [--list-failed] FILE...: runs conformance cases,
  * prints one line per failing one with what was expected and what came, and closes with
  * "N passed, N failed".  With --pending it is a ratchet (ratchet.h).  --list-failed prints only
- * the names of the failing cases, as pending.txt has them.
+ * the names of the failing cases, as pending.txt has them.  Without --deviations the list of the
+ * source tree is used, if it is there.
  */
 #include "base/check.h"
 #include "base/vfs_posix.h"
@@ -82,6 +83,8 @@ static void count_case(struct run *run, const struct conformance_case *one)
         run->passed++;
     else
         run->failed++;
+    if (result < 0 && run->list_failed)
+        printf("%s\n", job.place);
     buffer_fini(&place);
 }
 
@@ -126,8 +129,8 @@ int main(int argc, char **argv)
         else
             run.list_failed = true;
     }
-    if (deviations == NULL)
-        deviations = getenv("TIDEMILL_DEVIATIONS");
+    if (deviations == NULL && vfs_exists(vfs_posix(), DEVIATIONS))
+        deviations = DEVIATIONS;
     if (ratchet_open(pending, deviations, &run.ratchet, &err) != OK) {
         fprintf(stderr, "%s\n", err.text);
         return 2;

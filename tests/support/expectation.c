@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "cell_text.h"
 #include "checkpoint/inspect.h"
+#include "json_rows.h"
 #include "play.h"
 
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <strings.h>
 
 #include <jansson.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 26)
 
 struct lines {
     char **items;
@@ -147,6 +150,91 @@ static bool wanted_rows(struct player *player, const struct scn_record *record,
     return good ? true : broken(player, record, &err);
 }
 
+/* ---- rows of a file sink ---- */
+
+struct file_rows {
+    struct batch_receiver receiver; /* first */
+    struct lines *got;
+};
+
+static enum status add_file_rows(struct batch_receiver *self, const struct batch *batch,
+                                 struct error *err)
+{
+    struct file_rows *rows = (struct file_rows *)self;
+    struct buffer line = {0};
+    enum status status = OK;
+    for (uint32_t i = 0; i < batch->selected && status == OK; i++) {
+        buffer_clear(&line);
+        status = cell_add_row(&line, batch, batch_row(batch, i), err);
+        lines_add(rows->got, buffer_text(&line));
+    }
+    buffer_fini(&line);
+    return status;
+}
+
+struct sink_walk {
+    struct player *player;
+    struct world_sink *sink;
+    struct lines *got;
+    bool all;
+    struct error *err;
+};
+
+static bool was_seen(const struct world_sink *sink, const char *path)
+{
+    for (size_t i = 0; i < sink->file_count; i++) {
+        if (strcmp(sink->files_seen[i], path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_seen(struct world *world, struct world_sink *sink, const char *path)
+{
+    const char **grown = arena_new_object(world->arena, (sink->file_count + 1) * sizeof(*grown));
+    if (sink->file_count > 0)
+        memcpy(grown, sink->files_seen, sink->file_count * sizeof(*grown));
+    grown[sink->file_count++] = arena_strdup(world->arena, path);
+    sink->files_seen = grown;
+}
+
+static void on_sink_file(void *arg, const char *path, const struct vfs_stat *stat)
+{
+    struct sink_walk *walk = arg;
+    struct world *world = walk->player->world;
+    const char *name = strrchr(path, '/') + 1;
+    bool seen = was_seen(walk->sink, path);
+    if (stat->kind != VFS_FILE || name[0] == '.' || name[0] == '_' || (seen && !walk->all) ||
+        walk->err->status != OK)
+        return;
+    if (!seen)
+        note_seen(world, walk->sink, path);
+    struct bytes text;
+    struct file_rows rows = {.receiver = {.receive = add_file_rows}, .got = walk->got};
+    if (vfs_get(world_disk(world), path, FILE_BYTES_MAX, world->arena, &text, walk->err) == OK &&
+        text.size_bytes > 0)
+        (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) ==
+               OK);
+}
+
+static bool file_sink_rows(struct player *player, struct world_sink *sink,
+                           const struct scn_record *record, struct lines *got)
+{
+    struct error err = ERROR_INIT;
+    struct sink_walk walk = {.player = player,
+                             .sink = sink,
+                             .got = got,
+                             .all = scn_has_word(record, "all"),
+                             .err = &err};
+    if (sink->other_format) {
+        play_fail(player, record, "only files of format json can be expected");
+        return false;
+    }
+    if (sink->schema != NULL)
+        world_walk(player->world, sink->dir, on_sink_file, &walk);
+    return err.status == OK ? true : broken(player, record, &err);
+}
+
 static bool expect_sink(struct player *player, const struct scn_record *record, struct buffer *out)
 {
     struct world_sink *sink = world_sink(player->world, record->words[0]);
@@ -156,11 +244,14 @@ static bool expect_sink(struct player *player, const struct scn_record *record, 
         return false;
     }
     struct lines want = {0}, got = {0};
-    const struct type *schema =
-        sink->collected.schema == NULL ? &no_columns : sink->collected.schema;
-    rows_of(player, sink, record, &got);
-    bool holds = wanted_rows(player, record, schema, &want) &&
-                 compare(player, record, &want, &got, scn_has_word(record, "ordered"), out);
+    const struct type *schema = sink->schema == NULL ? &no_columns : sink->schema;
+    bool holds = true;
+    if (sink->dir != NULL)
+        holds = file_sink_rows(player, sink, record, &got);
+    else
+        rows_of(player, sink, record, &got);
+    holds = holds && wanted_rows(player, record, schema, &want) &&
+            compare(player, record, &want, &got, scn_has_word(record, "ordered"), out);
     lines_fini(&want);
     lines_fini(&got);
     return holds;
@@ -398,7 +489,7 @@ static bool expect_files(struct player *player, const struct scn_record *record,
 {
     struct lines want = {0}, got = {0};
     struct walk walk = {&got, dir};
-    vfs_mem_walk(player->world->mem, dir, on_file, &walk);
+    world_walk(player->world, dir, on_file, &walk);
     for (size_t i = 0; i < record->body_count && !is_none(record); i++)
         lines_add(&want, record->body[i] + strspn(record->body[i], " "));
     bool holds = compare(player, record, &want, &got, false, out);
@@ -416,7 +507,8 @@ static json_t *checkpoint_document(struct world *world, struct error *err)
     const char *dir = arena_sprintf(world->arena, "/checkpoints/%s",
                                     world->current == NULL ? "" : world->current->name);
     json_t *document = NULL;
-    if (checkpoint_show(world->mem, dir, CHECKPOINT_JSON, &text, err) == OK)
+    if (checkpoint_show(world_disk(world), world_path(world, dir), CHECKPOINT_JSON, &text, err) ==
+        OK)
         document = json_loads(buffer_text(&text), 0, NULL);
     buffer_fini(&text);
     return document;

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define BINARY_VARIABLE "TIDEMILL_BINARY"
+
 void play_fail(struct player *player, const struct scn_record *record, const char *what)
 {
     buffer_printf(player->report, "%s:%d: %s: %s\n", player->file->path, record->line, record->head,
                   what);
-    buffer_add_bytes(player->report, buffer_bytes(&player->world->actions));
+    if (player->world != NULL)
+        buffer_add_bytes(player->report, buffer_bytes(&player->world->actions));
     buffer_printf(player->report, "   =>  %s\n", record->head);
 }
 
@@ -198,7 +201,11 @@ static bool play_arm(struct player *player, const struct scn_record *record)
         buffer_printf(&text, "torn=%s", torn);
     else
         buffer_add_text(&text, "crash");
-    enum status status = failpoint_arm_text(buffer_text(&text), &err);
+    enum status status = OK;
+    if (player->world->root != NULL)
+        player->world->armed = arena_strdup(player->world->arena, buffer_text(&text));
+    else
+        status = failpoint_arm_text(buffer_text(&text), &err);
     buffer_fini(&text);
     return status == OK ? true : fail_with(player, record, &err);
 }
@@ -307,13 +314,17 @@ bool play_record(struct player *player, size_t *index)
 
 /* ---- files ---- */
 
-/* What the driver in this process has not. */
-static const char *missing_requirement(const struct scn_file *file)
+/* What the file requires that neither driver has here; *process says which one it wants. */
+static const char *missing_requirement(const struct scn_file *file, bool *process)
 {
+    *process = false;
     for (size_t i = 0; i < file->count; i++) {
         const struct scn_record *record = &file->records[i];
         for (size_t k = 0; strcmp(record->kind, "require") == 0 && k < record->word_count; k++) {
-            if (strcmp(record->words[k], "rocksdb") != 0)
+            bool wants_process = strcmp(record->words[k], "process") == 0;
+            if (wants_process && getenv(BINARY_VARIABLE) != NULL)
+                *process = true;
+            else if (strcmp(record->words[k], "rocksdb") != 0)
                 return record->words[k];
         }
     }
@@ -323,7 +334,9 @@ static const char *missing_requirement(const struct scn_file *file)
 static enum play_result play_parsed(struct arena *arena, const struct scn_file *file,
                                     struct buffer *report, struct buffer *rewritten)
 {
-    const char *missing = missing_requirement(file);
+    bool process;
+    struct error err = ERROR_INIT;
+    const char *missing = missing_requirement(file, &process);
     if (missing != NULL) {
         buffer_printf(report, "%s: skipped: requires %s\n", file->path, missing);
         return PLAY_SKIPPED;
@@ -331,7 +344,12 @@ static enum play_result play_parsed(struct arena *arena, const struct scn_file *
     (void)arena;
     failpoint_reset();
     struct player player = {.file = file, .report = report, .rewritten = rewritten};
-    player.world = world_new();
+    if (!process) {
+        player.world = world_new();
+    } else if (world_new_process(getenv(BINARY_VARIABLE), &player.world, &err) != OK) {
+        buffer_printf(report, "%s: %s\n", file->path, err.text);
+        return PLAY_FAILED;
+    }
     bool holds = true;
     for (size_t i = 0; holds && i < file->count;)
         holds = play_record(&player, &i);

@@ -88,6 +88,19 @@ static bool read_sweep(struct player *player, size_t index, struct sweep *out)
     return true;
 }
 
+/* Plays the definitions above the record at `end`. */
+static bool define_above(struct player *player, size_t end)
+{
+    bool holds = true;
+    for (size_t i = 0; holds && i < end;) {
+        if (is_definition(player->file->records[i].kind))
+            holds = play_record(player, &i);
+        else
+            i++;
+    }
+    return holds;
+}
+
 /* One run of the body; place 0 is the undisturbed one, which counts. */
 static bool run_body(struct player *outer, const struct sweep *sweep, uint64_t place, bool pull,
                      uint64_t *places)
@@ -101,13 +114,7 @@ static bool run_body(struct player *outer, const struct sweep *sweep, uint64_t p
     player.report = &report;
     player.world = world_new();
     failpoint_reset();
-    bool holds = true;
-    for (size_t i = 0; holds && i + 1 < sweep->first;) {
-        if (is_definition(player.file->records[i].kind))
-            holds = play_record(&player, &i);
-        else
-            i++;
-    }
+    bool holds = define_above(&player, sweep->first - 1);
     const bool *set = sweep->any ? NULL : sweep->set;
     struct failpoint_arming arming = {.action = FAILPOINT_CRASH, .hit = place};
     vfs_fault_reset(player.world->vfs);
@@ -129,29 +136,38 @@ static bool run_body(struct player *outer, const struct sweep *sweep, uint64_t p
     return holds;
 }
 
-bool play_sweep(struct player *player, size_t *index)
+static bool run_places(struct player *player, const struct sweep *sweep)
 {
-    struct sweep sweep;
     uint64_t places, ignored;
-    if (!read_sweep(player, *index, &sweep))
+    if (!run_body(player, sweep, 0, false, &places))
         return false;
-    *index = sweep.end + 1;
-    world_stop(player->world);
-    if (!run_body(player, &sweep, 0, false, &places))
-        return false;
-    const char *min = scn_pair(sweep.record, "min");
+    const char *min = scn_pair(sweep->record, "min");
     if (places == 0 || (min != NULL && places < strtoull(min, NULL, 10))) {
         char what[80];
         (void)snprintf(what, sizeof(what), "the sweep has only %llu places",
                        (unsigned long long)places);
-        play_fail(player, sweep.record, what);
+        play_fail(player, sweep->record, what);
         return false;
     }
     for (uint64_t place = 1; place <= places; place++) {
-        for (int pull = 0; pull < (sweep.disk ? 1 : 2); pull++) {
-            if (!run_body(player, &sweep, place, pull == 1, &ignored))
+        for (int pull = 0; pull < (sweep->disk ? 1 : 2); pull++) {
+            if (!run_body(player, sweep, place, pull == 1, &ignored))
                 return false;
         }
     }
     return true;
+}
+
+bool play_sweep(struct player *player, size_t *index)
+{
+    struct sweep sweep;
+    if (!read_sweep(player, *index, &sweep))
+        return false;
+    size_t above = *index;
+    *index = sweep.end + 1;
+    world_free(player->world); /* one world at a time: logs have names */
+    player->world = NULL;
+    bool holds = run_places(player, &sweep);
+    player->world = world_new();
+    return holds && define_above(player, above);
 }

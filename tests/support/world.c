@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/duration.h"
 #include "cell_text.h"
-#include "format/format.h"
+#include "json_rows.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -36,6 +36,7 @@ void world_free(struct world *world)
     if (world == NULL)
         return;
     world_stop(world);
+    world_remove_root(world);
     for (size_t i = 0; i < world->relation_count; i++)
         memory_log_free(world->relations[i].log);
     for (size_t i = 0; i < world->sink_count; i++)
@@ -141,7 +142,7 @@ static enum status define_relation(struct world *world, const struct scn_record 
     relation->path =
         glob == NULL ? relation->dir : arena_sprintf(world->arena, "%s/%s", relation->dir, glob);
     if (strcmp(pair_or(record, "missing", ""), "true") != 0)
-        vfs_mem_make_dirs(world->mem, relation->dir);
+        world_make_dirs(world, relation->dir);
     return OK;
 }
 
@@ -232,40 +233,27 @@ static enum status feed_text(struct world *world, const struct scn_record *recor
     return OK;
 }
 
-/* Decodes JSON lines and appends them to a memory log. */
+struct log_receiver {
+    struct batch_receiver receiver; /* first */
+    struct memory_log *log;
+    uint32_t partition;
+};
+
+static enum status append_to_log(struct batch_receiver *self, const struct batch *batch,
+                                 struct error *err)
+{
+    struct log_receiver *receiver = (struct log_receiver *)self;
+    return memory_log_append(receiver->log, receiver->partition, batch, err);
+}
+
 static enum status feed_log(struct world *world, const struct world_relation *relation,
                             const struct scn_record *record, struct bytes text, struct error *err)
 {
-    const struct format_ops *format = format_find("json");
-    uint32_t partition = (uint32_t)strtoul(pair_or(record, "partition", "0"), NULL, 10);
-    struct options no_options = {0};
-    uint32_t *columns =
-        arena_new_object(world->arena, (relation->schema->field_count + 1) * sizeof(*columns));
-    for (uint32_t i = 0; i < relation->schema->field_count; i++)
-        columns[i] = i;
-    struct format_config config = {
-        .options = &no_options,
-        .schema = relation->schema,
-        .columns = columns,
-        .column_count = relation->schema->field_count,
-        .time_zone = "UTC",
-        .ansi = true,
-    };
-    struct format_split split = {
-        .path = relation->name, .end = text.size_bytes, .file_size_bytes = text.size_bytes};
-    struct format_reader *reader;
-    struct record_reader *records;
-    struct batch *batch = NULL;
-    TRY(format->reader_new(world->arena, &config, &reader, err));
-    TRY(format->open(reader, byte_stream_memory(text), &split, &records, err));
-    enum status status = format->next(records, world->arena, &batch, err);
-    while (status == OK && batch != NULL) {
-        status = memory_log_append(relation->log, partition, batch, err);
-        if (status == OK)
-            status = format->next(records, world->arena, &batch, err);
-    }
-    format->close(records);
-    return status;
+    struct log_receiver receiver = {
+        .receiver = {.receive = append_to_log},
+        .log = relation->log,
+        .partition = (uint32_t)strtoul(pair_or(record, "partition", "0"), NULL, 10)};
+    return json_rows_read(world->arena, relation->schema, text, &receiver.receiver, err);
 }
 
 static enum status mtime_of(const struct scn_record *record, int64_t *mtime_us, struct error *err)
@@ -297,8 +285,8 @@ enum status world_feed(struct world *world, const struct scn_record *record, str
         if (name == NULL)
             name = arena_sprintf(world->arena, "%05d.%s", relation->feeds,
                                  relation->table ? "json" : "json");
-        vfs_mem_write(world->mem, arena_sprintf(world->arena, "%s/%s", relation->dir, name),
-                      buffer_bytes(&text), mtime_us);
+        world_write(world, arena_sprintf(world->arena, "%s/%s", relation->dir, name),
+                    buffer_bytes(&text), mtime_us);
     }
     buffer_fini(&text);
     return status;
@@ -317,11 +305,11 @@ enum status world_handle_files(struct world *world, const struct scn_record *rec
     int64_t mtime_us = world->mtime_us;
     TRY(mtime_of(record, &mtime_us, err));
     if (make)
-        vfs_mem_make_dirs(world->mem, path);
+        world_make_dirs(world, path);
     else if (strcmp(record->kind, "touch") == 0)
-        vfs_mem_touch(world->mem, path, mtime_us);
+        world_touch(world, path, mtime_us);
     else
-        vfs_mem_delete(world->mem, path);
+        world_delete(world, path);
     return OK;
 }
 
@@ -364,8 +352,8 @@ static json_t *options_of(struct world *world, const struct scn_record *record,
             continue;
         const char *archive = strstr(value, "ARCHIVE");
         if (archive != NULL)
-            value = arena_sprintf(world->arena, "%.*s/archive%s", (int)(archive - value), value,
-                                  archive + 7);
+            value = arena_sprintf(world->arena, "%.*s%s%s", (int)(archive - value), value,
+                                  world_path(world, "/archive"), archive + 7);
         set_text(options, record->pairs[i].key, value);
     }
     return options;
@@ -382,7 +370,7 @@ static json_t *relation_spec(struct world *world, const struct world_relation *r
                                  file || relation->log != NULL ? reserved : reserved_other);
     set_text(spec, "format", file ? relation->format : relation->kind);
     if (file)
-        set_text(options, "path", relation->path);
+        set_text(options, "path", world_path(world, relation->path));
     if (relation->log != NULL)
         set_text(options, "log", relation->name);
     if (relation->columns[0] != '\0' && (file || relation->log != NULL))
@@ -462,10 +450,10 @@ static void add_view(struct world *world, json_t *views, const struct scn_record
 static json_t *sink_spec(struct world *world, const struct world_query *query)
 {
     static const char *const reserved[] = {"kind", "format", NULL};
-    const struct world_sink *sink = query->sink;
+    struct world_sink *sink = query->sink;
     const char *of_query = scn_pair(query->record, "sink");
     const char *kind = sink->record == NULL ? "memory" : pair_or(sink->record, "kind", "memory");
-    if (of_query != NULL)
+    if (of_query != NULL || world->root != NULL)
         kind = "file";
     json_t *spec = json_object();
     json_t *options = options_of(world, sink->record, reserved);
@@ -476,8 +464,11 @@ static json_t *sink_spec(struct world *world, const struct world_query *query)
     set_text(spec, "format", file ? format : kind);
     bool directory = file && strcmp(format, "noop") != 0 && strcmp(format, "console") != 0 &&
                      strcmp(format, "memory") != 0;
-    if (directory)
-        set_text(options, "path", arena_sprintf(world->arena, "/out/%s", sink->name));
+    if (directory) {
+        sink->dir = arena_sprintf(world->arena, "/out/%s", sink->name);
+        sink->other_format = strcmp(format, "json") != 0;
+        set_text(options, "path", world_path(world, sink->dir));
+    }
     (void)json_object_set_new(spec, "options", options);
     return spec;
 }
@@ -504,7 +495,7 @@ static json_t *trigger_spec(const struct world *world, enum world_run kind)
 {
     json_t *trigger = json_object();
     const char *interval = scn_pair(world->current->record, "trigger");
-    if (kind == RUN_AVAILABLE_NOW)
+    if (kind == RUN_AVAILABLE_NOW || (world->root != NULL && kind != RUN_ONCE))
         (void)json_object_set_new(trigger, "availableNow", json_true());
     else if (kind == RUN_ONCE)
         (void)json_object_set_new(trigger, "once", json_true());
@@ -534,7 +525,7 @@ const char *world_spec(struct world *world, enum world_run kind)
     set_text(spec, "outputMode", query->mode);
     (void)json_object_set_new(spec, "trigger", trigger_spec(world, kind));
     set_text(spec, "checkpointLocation",
-             arena_sprintf(world->arena, "/checkpoints/%s", query->name));
+             world_path(world, arena_sprintf(world->arena, "/checkpoints/%s", query->name)));
     (void)json_object_set_new(spec, "conf", conf_spec(world));
     char *text = json_dumps(spec, JSON_COMPACT);
     CHECK(text != NULL);

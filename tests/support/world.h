@@ -6,6 +6,11 @@
  *
  * Paths are those the expectations show: /in/<source>, /tables/<table>, /archive, /out/<sink>,
  * /checkpoints/<query>.
+ *
+ * A world of the process driver is the same on a real disk, below a directory of its own: a run is
+ * `tidemill run` with the availableNow trigger in a process of its own, a crash its sudden end, and
+ * sinks are directories of JSON files.  What it has not: single steps, sweeps, other sinks, update
+ * and complete mode.
  */
 #ifndef TESTS_SUPPORT_WORLD_H
 #define TESTS_SUPPORT_WORLD_H
@@ -37,8 +42,12 @@ struct world_sink {
     const char *name;
     const struct scn_record *record; /* NULL: made by a query's into= */
     struct collected collected;
-    int64_t seen;      /* the newest batch that was expected */
-    size_t files_seen; /* of a file sink: rows that were expected */
+    int64_t seen;            /* the newest batch that was expected */
+    const char *dir;         /* of a file sink; NULL: the rows are in `collected` */
+    bool other_format;       /* of the files, than JSON */
+    const char **files_seen; /* that were expected */
+    size_t file_count;
+    const struct type *schema; /* of the newest run; a file sink's rows are read with it */
 };
 
 struct world_query {
@@ -56,6 +65,9 @@ enum world_run {
 };
 
 struct world {
+    const char *root;   /* of a process world: "/tmp/..."; NULL in this process */
+    const char *binary; /* tidemill */
+    const char *armed;  /* failpoints of the next process */
     struct arena *arena;
     struct vfs *mem, *vfs; /* vfs: mem with faults around it */
     struct clock *clock;
@@ -85,6 +97,8 @@ struct world {
 };
 
 struct world *world_new(void);
+/* `binary` is the tidemill to run.  Errors: IO_FAILURE. */
+MUST_USE enum status world_new_process(const char *binary, struct world **out, struct error *err);
 void world_free(struct world *world);
 
 /* source, table, view, conf, sink. */
@@ -109,6 +123,21 @@ MUST_USE enum status world_start(struct world *world, enum world_run kind, struc
 void world_stop(struct world *world);
 /* SIGKILL: the disk goes back to what is durable. */
 void world_kill(struct world *world);
+
+/* The disk as the test sees it, without faults; and where a path of the scenario is on it. */
+struct vfs *world_disk(const struct world *world);
+const char *world_path(const struct world *world, const char *path);
+/* What people do to files: made durable at once. */
+void world_write(struct world *world, const char *path, struct bytes content, int64_t mtime_us);
+void world_touch(struct world *world, const char *path, int64_t mtime_us);
+void world_delete(struct world *world, const char *path);
+void world_make_dirs(struct world *world, const char *path);
+/* One run of the current query in a process of its own (world_process.c). */
+MUST_USE enum status world_run_process(struct world *world, enum world_run kind, struct error *err);
+void world_remove_root(struct world *world);
+/* Calls fn for what is below a directory, in the order of the paths. */
+void world_walk(const struct world *world, const char *dir,
+                void (*fn)(void *arg, const char *path, const struct vfs_stat *stat), void *arg);
 
 struct world_relation *world_relation(struct world *world, const char *name);
 struct world_sink *world_sink(struct world *world, const char *name); /* NULL: unknown */

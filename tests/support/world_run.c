@@ -69,6 +69,8 @@ void world_stop(struct world *world)
 
 void world_kill(struct world *world)
 {
+    if (world->root != NULL)
+        return; /* between runs there is no process */
     on_crash(world, 0);
     if (world->handle != NULL)
         query_close(world->handle, false);
@@ -119,6 +121,7 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         return status;
     }
     world->schema_text = schema_lines(world, world->handle->schema);
+    world->current->sink->schema = type_clone(world->arena, world->handle->schema);
     return OK;
 }
 
@@ -166,6 +169,8 @@ enum status world_run(struct world *world, enum world_run kind, struct error *er
 {
     if (world->current == NULL)
         return error_set(err, SCENARIO_INVALID, "there is no query to run");
+    if (world->root != NULL)
+        return world_run_process(world, kind, err);
     bool own_run = kind == RUN_AVAILABLE_NOW || kind == RUN_ONCE;
     if (own_run)
         world_stop(world);
