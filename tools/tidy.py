@@ -30,7 +30,8 @@ FENCES = {
     "librdkafka/rdkafka.h": (r"^server/(kafka/|source/source_kafka|sink/sink_kafka)",
                              "one place configures the client"),
     "curl/curl.h": (r"^(cli|tests)/", "the server opens no HTTP connection on its own"),
-    "pthread.h": (r"^(server/(base|control|supervisor|worker)/|server/columnar/timezone|server/expr/regex|api/http/"
+    "pthread.h": (r"^(server/(base|control|supervisor|worker)/|server/columnar/timezone|server/expr/regex"
+                  r"|server/format/codec_library|api/http/"
                   r"|tests/"
                   r"|server/main)",
                   "operators are single-threaded: use base/task_pool.h"),
