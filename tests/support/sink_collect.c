@@ -19,6 +19,7 @@ struct task_writer {
 struct collect_sink {
     struct sink base; /* first */
     struct collected *collected;
+    int64_t *last_batch;
     struct task_writer *writers;
     uint32_t writer_count;
 };
@@ -93,14 +94,15 @@ static void drop_writers(struct collect_sink *sink)
 static enum status collect_open(struct arena *query, const struct sink_config *config,
                                 struct sink **out, struct error *err)
 {
-    struct collected *collected = NULL;
+    const struct collect_target *target = NULL;
     (void)query;
     for (size_t i = 0; i < all_target_count; i++) {
         if (config->name != NULL && strcmp(all_targets[i].query_name, config->name) == 0)
-            collected = all_targets[i].collected;
+            target = &all_targets[i];
     }
-    if (collected == NULL)
+    if (target == NULL)
         return error_set(err, STATUS_INTERNAL_ERROR, "no test sink for this query");
+    struct collected *collected = target->collected;
     if (collected->arena == NULL)
         collected->arena = arena_new("sink", 0);
     collected->schema = type_clone(collected->arena, config->schema);
@@ -108,16 +110,15 @@ static enum status collect_open(struct arena *query, const struct sink_config *c
     CHECK(sink != NULL);
     sink->base.ops = sink_collect_find("memory");
     sink->collected = collected;
+    sink->last_batch = target->last_batch;
     *out = &sink->base;
     return OK;
 }
 
 static enum status last_batch(struct sink *self, int64_t *batch_id, struct error *err)
 {
-    const struct collected *collected = ((struct collect_sink *)self)->collected;
     (void)err;
-    *batch_id =
-        collected->count == 0 ? NO_BATCH : collected->batches[collected->count - 1].batch_id;
+    *batch_id = *((struct collect_sink *)self)->last_batch;
     return OK;
 }
 
@@ -199,6 +200,7 @@ static enum status commit(struct sink *self, int64_t batch_id, struct error *err
     }
     struct collected_batch *batch = place_of(sink->collected, batch_id);
     *batch = (struct collected_batch){batch_id, all.rows, all.count};
+    *sink->last_batch = batch_id;
     drop_writers(sink);
     return OK;
 }

@@ -35,7 +35,8 @@ size_t collected_rows(const struct collected *collected);
  * borrowed until the next call. */
 struct collect_target {
     const char *query_name;
-    struct collected *collected;
+    struct collected *collected; /* several queries may write into one */
+    int64_t *last_batch;         /* of this query: the newest committed one */
 };
 void sink_collect_targets(const struct collect_target *targets, size_t count);
 

@@ -189,6 +189,7 @@ enum status world_define_query(struct world *world, const struct scn_record *rec
         if (world->query_count == WORLD_DEFINITIONS_MAX)
             return refuse(err, record, "too many queries");
         query = arena_new_object(world->arena, sizeof(*query));
+        query->last_batch = NO_BATCH;
         world->queries[world->query_count++] = query;
     }
     struct buffer sql = {0};

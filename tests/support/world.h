@@ -55,6 +55,7 @@ struct world_query {
     const char *sql, *mode;
     const struct scn_record *record;
     struct world_sink *sink;
+    int64_t last_batch; /* that the sink has of this query */
 };
 
 enum world_run {

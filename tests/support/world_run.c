@@ -99,7 +99,8 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
     CHECK(world->current != NULL && world->handle == NULL);
     for (size_t i = 0; i < world->query_count; i++)
         world->targets[i] =
-            (struct collect_target){world->queries[i]->name, &world->queries[i]->sink->collected};
+            (struct collect_target){world->queries[i]->name, &world->queries[i]->sink->collected,
+                                    &world->queries[i]->last_batch};
     sink_collect_targets(world->targets, world->query_count);
     failpoint_set_crash_handler(on_crash, world);
     world->observer.progress = on_progress;
