@@ -15,6 +15,9 @@ RESOLVER(resolve_ceil);
 RESOLVER(resolve_hash);
 RESOLVER(resolve_uniform);
 RESOLVER(resolve_rand);
+RESOLVER(resolve_uuid);
+RESOLVER(resolve_randstr);
+RESOLVER(resolve_shuffle);
 RESOLVER(resolve_typeof);
 RESOLVER(resolve_bit_count);
 
@@ -76,5 +79,6 @@ KERNEL(kernel_randn);
 KERNEL(kernel_uuid);
 KERNEL(kernel_uniform);
 KERNEL(kernel_randstr);
+KERNEL(kernel_shuffle);
 
 #endif

@@ -118,6 +118,7 @@ KERNEL(kernel_stack);
 #include "expr/fn_format.h"
 #include "expr/fn_math.h"
 #include "expr/fn_regex.h"
+#include "expr/fn_session.h"
 #include "expr/fn_string.h"
 #include "expr/fn_support.h"
 
