@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #define MICROS_PER_SECOND INT64_C(1000000)
+#define BARE_MARK         '\x01' /* begins a string that stands for a bare word */
 #define WEEK_US           (7 * 86400 * MICROS_PER_SECOND)
 
 /* ---- timestamps ---- */
@@ -277,6 +278,10 @@ static void add_json_value(struct buffer *out, const json_t *value)
         buffer_add_byte(out, ']');
         break;
     case JSON_STRING:
+        if (json_string_value(value)[0] == BARE_MARK) {
+            buffer_add_text(out, json_string_value(value) + 1);
+            break;
+        }
         buffer_add_json_string(out, bytes_of(json_string_value(value), json_string_length(value)));
         break;
     case JSON_INTEGER:
@@ -295,12 +300,39 @@ static void add_json_value(struct buffer *out, const json_t *value)
     }
 }
 
+/* JSON as Python writes it: NaN and Infinity become marked strings, so that jansson reads them. */
+static void mark_bare_words(struct buffer *out, const char *text)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    bool quoted = false;
+    while (*text != '\0') {
+        const char *word = NULL;
+        for (size_t i = 0; i < 3 && !quoted; i++) {
+            if (strncmp(text, words[i], strlen(words[i])) == 0)
+                word = words[i];
+        }
+        if (word != NULL) {
+            buffer_printf(out, "\"\\u%04x%s\"", BARE_MARK, word);
+            text += strlen(word);
+            continue;
+        }
+        if (*text == '"')
+            quoted = !quoted;
+        if (*text == '\\' && text[1] != '\0')
+            buffer_add_byte(out, (uint8_t)*text++);
+        buffer_add_byte(out, (uint8_t)*text++);
+    }
+}
+
 /* A quoted text or JSON in the canonical form of a column. */
 static enum status add_expected_json(struct buffer *out, const struct type *type, const char *text,
                                      struct error *err)
 {
     json_error_t problem;
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, &problem);
+    struct buffer marked = {0};
+    mark_bare_words(&marked, text);
+    json_t *value = json_loads(buffer_text(&marked), JSON_DECODE_ANY | JSON_ALLOW_NUL, &problem);
+    buffer_fini(&marked);
     if (value == NULL)
         return error_set(err, SCENARIO_INVALID, "not JSON: %s (%s)", text, problem.text);
     if (json_is_string(value) && !type_is_nested(type))
@@ -347,11 +379,9 @@ enum status cell_add_expected(struct buffer *out, struct arena *arena, const str
     struct scn_cell *cells;
     size_t count;
     TRY(scn_cells(arena, row, &cells, &count, err));
-    if (count != schema->field_count)
-        return error_set(err, SCENARIO_INVALID, "%zu cells for %u columns: %s", count,
-                         schema->field_count, row);
+    bool typed = count == schema->field_count;
     for (size_t i = 0; i < count; i++) {
-        const struct type *type = schema->fields[i].type;
+        const struct type *type = typed ? schema->fields[i].type : type_simple(TYPE_STRING);
         buffer_add_text(out, i > 0 ? "  " : "");
         TRY(cells[i].json ? add_expected_json(out, type, cells[i].text, err)
                           : add_expected_word(out, type, cells[i].text, err));

@@ -29,8 +29,9 @@ MUST_USE enum status cell_add(struct buffer *out, const struct vector *vector, u
 MUST_USE enum status cell_add_row(struct buffer *out, const struct batch *batch, uint32_t row,
                                   struct error *err);
 
-/* Appends a written row in the canonical form of `schema` (STRUCT).
- * Errors: SCENARIO_INVALID if the number of cells or a cell does not fit. */
+/* Appends a written row in the canonical form of `schema` (STRUCT); a row of another number of
+ * cells is of another generation of the query, and its cells count as text.
+ * Errors: SCENARIO_INVALID if a cell does not fit. */
 MUST_USE enum status cell_add_expected(struct buffer *out, struct arena *arena,
                                        const struct type *schema, const char *row,
                                        struct error *err);

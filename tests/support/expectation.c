@@ -211,7 +211,8 @@ static void on_sink_file(void *arg, const char *path, const struct vfs_stat *sta
         note_seen(world, walk->sink, path);
     struct bytes text;
     struct file_rows rows = {.receiver = {.receive = add_file_rows}, .got = walk->got};
-    if (vfs_get(world_disk(world), path, FILE_BYTES_MAX, world->arena, &text, walk->err) == OK &&
+    if (vfs_get(world_disk(world), world_path(world, path), FILE_BYTES_MAX, world->arena, &text,
+                walk->err) == OK &&
         text.size_bytes > 0)
         (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) ==
                OK);

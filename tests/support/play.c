@@ -179,6 +179,8 @@ static bool play_run(struct player *player, size_t index)
         play_fail(player, record, "the worker did not die");
         return false;
     }
+    if (crashes && player->world->root != NULL && status != STATUS_FAILPOINT_REACHED)
+        return fail_with(player, record, &err); /* it ended, but in another way */
     if (crashes || status == OK)
         return true;
     if (player->sweeping && run_again(player, index, kind, &err))

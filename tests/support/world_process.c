@@ -132,14 +132,17 @@ void world_walk(const struct world *world, const char *dir,
 
 /* ---- a run ---- */
 
-/* The environment with the armed failpoints. */
+/* The environment without settings of ours, and with the armed failpoints. */
 static char **child_environment(struct world *world)
 {
-    size_t count = 0;
-    while (environ[count] != NULL)
-        count++;
-    char **out = arena_new_object(world->arena, (count + 2) * sizeof(*out));
-    memcpy(out, environ, count * sizeof(*out));
+    size_t all = 0, count = 0;
+    while (environ[all] != NULL)
+        all++;
+    char **out = arena_new_object(world->arena, (all + 2) * sizeof(*out));
+    for (size_t i = 0; i < all; i++) {
+        if (strncmp(environ[i], "TIDEMILL_", 9) != 0)
+            out[count++] = environ[i];
+    }
     if (world->armed != NULL)
         out[count] = arena_sprintf(world->arena, "TIDEMILL_FAILPOINTS=%s", world->armed);
     world->armed = NULL;
