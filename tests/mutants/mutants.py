@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Breaks the commit protocol in believable ways, and checks that the tests notice.
+
+    mutants.py [NAME...]
+
+Each mutant is a small change of one file.  The tree is copied, the mutant applied, and the runners
+built without sanitizers; then crash sweeps, recovery scenarios and drawn scenarios run.  A mutant
+under which all of them pass is a hole in the tests, and makes this red.
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# name: (file, text, what it becomes)
+MUTANTS = {
+    "finishing_a_batch_forgets_the_next_watermark": (
+        "server/worker/query.c",
+        "watermark_restore(&query->watermark, changes->next_watermark_us);",
+        "(void)changes->next_watermark_us;"),
+    "the_sink_commits_before_the_sync": (
+        "server/worker/micro_batch.c",
+        "    TRY_OUT(checkpoint_sync(query->checkpoint, err));\n    TRY_OUT(FAILPOINT(post_sync, err));\n",
+        "    TRY_OUT(query->sink->ops->commit(query->sink, batch_id, err));\n"
+        "    TRY_OUT(checkpoint_sync(query->checkpoint, err));\n    TRY_OUT(FAILPOINT(post_sync, err));\n"),
+    "the_sync_is_left_out": (
+        "server/worker/micro_batch.c",
+        "    TRY_OUT(checkpoint_sync(query->checkpoint, err));\n",
+        ""),
+    "a_finished_batch_runs_again": (
+        "server/checkpoint/recovery.c",
+        "return RECOVERY_FINISH;\n    return RECOVERY_RERUN;",
+        "return RECOVERY_START;\n    return RECOVERY_RERUN;"),
+    "a_rerun_plans_anew": (
+        "server/worker/query.c",
+        "query->intent = keep_intent(query, last);",
+        "query->intent = NULL;"),
+    "the_commit_record_is_left_out": (
+        "server/worker/micro_batch.c",
+        "    TRY_OUT(checkpoint_append_commit(query->checkpoint, batch_id, err));\n",
+        ""),
+    "the_changes_of_the_state_are_left_out": (
+        "server/worker/micro_batch.c",
+        "    TRY_OUT(batch_append_state(query, err));\n",
+        ""),
+}
+
+
+def copy_tree(to):
+    ignore = shutil.ignore_patterns("build", ".git", "*.o")
+    shutil.copytree(ROOT, to, ignore=ignore)
+
+
+def mutate(tree, name):
+    path, old, new = MUTANTS[name]
+    path = os.path.join(tree, path)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if text.count(old) != 1:
+        sys.exit(f"{name}: the text to replace stands {text.count(old)} times in {path}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(old, new))
+    return path, text
+
+
+def build(tree, out):
+    configure = ["cmake", "-S", tree, "-B", out, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                 "-DFAILPOINTS=ON"]
+    if shutil.which("ccache"):
+        configure.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
+    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
+    return subprocess.run(["cmake", "--build", out, "--target", "scenario_run", "sim"],
+                          stdout=subprocess.DEVNULL).returncode == 0
+
+
+def passes(tree, out):
+    """True if every test is green."""
+    def runner(name):
+        return next(path for path in glob.glob(f"{out}/**/{name}", recursive=True)
+                    if os.path.isfile(path) and os.access(path, os.X_OK))
+    scenarios = (glob.glob(f"{tree}/tests/crash/*.scn") +
+                 glob.glob(f"{tree}/tests/scenario/recovery/*.scn") +
+                 glob.glob(f"{tree}/tests/scenario/dedup/*.scn"))
+    for command in ([runner("scenario_run"), *scenarios], [runner("sim"), "1", "60"]):
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
+            return False
+    return True
+
+
+def main():
+    names = sys.argv[1:] or list(MUTANTS)
+    survivors = []
+    with tempfile.TemporaryDirectory(prefix="mutants-") as work:
+        tree, out = os.path.join(work, "tree"), os.path.join(work, "out")
+        copy_tree(tree)
+        if not build(tree, out):
+            sys.exit("the tree does not build")
+        if not passes(tree, out):
+            sys.exit("the tests are red without a mutant")
+        for name in names:
+            path, text = mutate(tree, name)
+            noticed = not build(tree, out) or not passes(tree, out)
+            print(f"{'caught  ' if noticed else 'SURVIVED'}  {name}", flush=True)
+            if not noticed:
+                survivors.append(name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    sys.exit(1 if survivors else 0)
+
+
+if __name__ == "__main__":
+    main()
