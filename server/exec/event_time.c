@@ -5,32 +5,77 @@
 
 #include "base/check.h"
 
-static bool mentions(const struct expr *expr, void *arg)
+struct search {
+    const struct plan_node *node;
+    bool found;
+};
+
+static bool mentions_time(const struct expr *expr, void *arg)
 {
-    const int *ordinal = arg;
-    return !(expr->kind == EXPR_COLUMN && expr->column.ordinal == *ordinal);
+    struct search *search = arg;
+    if (expr->kind == EXPR_COLUMN && event_time_is(search->node, expr->column.ordinal))
+        search->found = true;
+    return !search->found;
 }
 
-/* A window STRUCT<start, end> computed of the event time. */
-static bool is_window_of(const struct expr *expr, int ordinal)
+/* The column itself, or a window STRUCT<start, end> computed of it. */
+bool event_time_is_expr(const struct plan_node *node, const struct expr *expr)
 {
     const struct type *type = expr->type;
-    return type->id == TYPE_STRUCT && type->field_count == 2 &&
-           type->fields[0].type->id == TYPE_TIMESTAMP &&
-           type->fields[1].type->id == TYPE_TIMESTAMP && !expr_walk(expr, mentions, &ordinal);
+    if (expr->kind == EXPR_COLUMN)
+        return event_time_is(node, expr->column.ordinal);
+    if (type->id != TYPE_STRUCT || type->field_count != 2 ||
+        type->fields[0].type->id != TYPE_TIMESTAMP || type->fields[1].type->id != TYPE_TIMESTAMP)
+        return false;
+    struct search search = {.node = node};
+    expr_walk(expr, mentions_time, &search);
+    return search.found;
+}
+
+bool event_time_is(const struct plan_node *node, int ordinal)
+{
+    if (ordinal < 0)
+        return false;
+    switch (node->kind) {
+    case PLAN_SCAN:
+    case PLAN_VALUES:
+    case PLAN_EXPAND:
+    case PLAN_SET_OPERATION:
+        return false;
+    case PLAN_WATERMARK:
+        return ordinal == node->watermark.column || event_time_is(node->children[0], ordinal);
+    case PLAN_PROJECT:
+        return event_time_is_expr(node->children[0], node->project.exprs[ordinal]);
+    case PLAN_AGGREGATE:
+        return ordinal == node->aggregate.event_time_key;
+    case PLAN_JOIN: {
+        int width = (int)node->children[0]->schema->field_count;
+        return ordinal < width ? event_time_is(node->children[0], ordinal)
+                               : event_time_is(node->children[1], ordinal - width);
+    }
+    case PLAN_FILTER:
+    case PLAN_UNION:
+    case PLAN_LIMIT:
+    case PLAN_SORT:
+    case PLAN_DEDUP:
+    case PLAN_GENERATE:
+    case PLAN_WINDOW:
+    case PLAN_SESSION:
+        return ordinal < (int)node->children[0]->schema->field_count &&
+               event_time_is(node->children[0], ordinal);
+    }
+    return false;
 }
 
 static int in_projection(const struct plan_node *node, int below)
 {
-    if (below < 0)
-        return -1;
-    for (uint32_t i = 0; i < node->schema->field_count; i++) {
+    for (uint32_t i = 0; below >= 0 && i < node->schema->field_count; i++) {
         const struct expr *expr = node->project.exprs[i];
         if (expr->kind == EXPR_COLUMN && expr->column.ordinal == below)
             return (int)i;
     }
     for (uint32_t i = 0; i < node->schema->field_count; i++)
-        if (is_window_of(node->project.exprs[i], below))
+        if (event_time_is_expr(node->children[0], node->project.exprs[i]))
             return (int)i;
     return -1;
 }

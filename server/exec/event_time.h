@@ -13,6 +13,11 @@
  */
 int event_time_ordinal(const struct plan_node *node);
 
+/* Whether this column is the event time, or a window made of it: a node may have several. */
+bool event_time_is(const struct plan_node *node, int ordinal);
+/* The same of an expression over the output of `node`. */
+bool event_time_is_expr(const struct plan_node *node, const struct expr *expr);
+
 /* The delay of the watermark that is nearest below; 0 if there is none. */
 int64_t event_time_delay_us(const struct plan_node *node);
 

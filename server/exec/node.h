@@ -55,7 +55,8 @@ struct exec_node {
     uint32_t next_input;
     uint32_t inputs; /* how many have to finish */
     uint32_t inputs_finished;
-    void *state; /* private to the implementation */
+    int64_t watermark_shift_us; /* of a boundary: how far its input lags behind the watermark */
+    void *state;                /* private to the implementation */
 };
 
 /* Sends a batch on to self->next; the only way an operator produces output.  Empty ones are not

@@ -4,6 +4,7 @@
 #include "exec/pipeline.h"
 
 #include "base/check.h"
+#include "exec/join_bounds.h"
 #include "exec/node_scan.h"
 
 #include <stdlib.h>
@@ -43,6 +44,8 @@ struct pipeline {
     struct change_record *changes; /* one per boundary */
     uint32_t boundary_count;
     const atomic_bool *cancelled;
+    int64_t late_watermark_us; /* the query's, for the present task */
+    int64_t eviction_watermark_us;
 };
 
 static enum status receive(struct batch_receiver *self, const struct batch *batch,
@@ -100,6 +103,11 @@ static enum status add_boundary(struct pipeline *pipeline, const struct plan_nod
     const struct exec_node_ops *ops = stateful_find(plan->kind);
     struct exec_node *node = add_node(pipeline, ops, plan, next, next_input);
     node->inputs = 1; /* its stage's leaf: all producers are done before it begins */
+    for (uint32_t i = 0; i < plan->child_count; i++) {
+        int64_t shift_us = join_watermark_shift_us(plan->children[i]);
+        if (shift_us > node->watermark_shift_us)
+            node->watermark_shift_us = shift_us;
+    }
     pipeline->changes[pipeline->boundary_count++].node = node;
     TRY(ops->open(node, pipeline->query, plan, err));
     return add_leaf(pipeline, node, err);
@@ -192,6 +200,14 @@ uint32_t pipeline_leaf_count(const struct pipeline *pipeline)
     return pipeline->leaf_count;
 }
 
+/* Behind a join that waits for partners the event time lags. */
+static void set_watermarks(struct pipeline *pipeline, const struct exec_node *node)
+{
+    struct exec_context *ctx = &pipeline->ctx;
+    ctx->late_watermark_us = pipeline->late_watermark_us - node->watermark_shift_us;
+    ctx->eviction_watermark_us = pipeline->eviction_watermark_us - node->watermark_shift_us;
+}
+
 static const struct leaf *leaf_at(const struct pipeline *pipeline, uint32_t leaf)
 {
     CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
@@ -237,8 +253,8 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     arena_reset(ctx->batch_arena);
     ctx->batch_id = task->batch_id;
     ctx->run = task->run;
-    ctx->late_watermark_us = task->late_watermark_us;
-    ctx->eviction_watermark_us = task->eviction_watermark_us;
+    pipeline->late_watermark_us = ctx->late_watermark_us = task->late_watermark_us;
+    pipeline->eviction_watermark_us = ctx->eviction_watermark_us = task->eviction_watermark_us;
     ctx->eval.now_us = task->batch_timestamp_us;
     ctx->eval.seed = task->random_seed;
     ctx->eval.partition = task->task;
@@ -257,6 +273,7 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
 enum status pipeline_finish_leaf(struct pipeline *pipeline, uint32_t leaf, struct error *err)
 {
     struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    set_watermarks(pipeline, node);
     enum status status = exec_finish_input(node, &pipeline->ctx, err);
     arena_reset(pipeline->ctx.batch_arena);
     return status;
@@ -282,6 +299,7 @@ enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t inp
 {
     struct exec_node *node = leaf_at(pipeline, leaf)->node;
     CHECK(node->ops->stateful != NULL && writer->plan == node->plan);
+    set_watermarks(pipeline, node);
     enum status status = node->ops->stateful->pull(node, &pipeline->ctx, input, writer, err);
     arena_reset(pipeline->ctx.batch_arena);
     return status;

@@ -145,8 +145,7 @@ enum status stage_pull(struct stage *stage, struct pipeline *pipeline, uint32_t 
     const struct plan_node *node = pipeline_leaf(pipeline, leaf);
     struct stage_boundary *boundary = boundary_of(stage, node);
     CHECK(boundary != NULL);
-    /* The right side of a join comes first: a left row then finds all of its partners. */
-    for (uint32_t i = node->child_count; i-- > 0;) {
+    for (uint32_t i = 0; i < node->child_count; i++) {
         struct stage *producer = boundary->producers[i];
         for (uint32_t p = 0; p < producer->pipeline_count; p++)
             if (producer->pipelines[p] != NULL)

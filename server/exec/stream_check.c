@@ -50,9 +50,17 @@ static bool runs_static_join(const struct plan_node *node)
     return kind != JOIN_RIGHT && kind != JOIN_FULL;
 }
 
+static bool runs_stream_join(const struct plan_node *node)
+{
+    return node->kind != PLAN_JOIN ||
+           (node->join.key_count > 0 && node->join.kind != JOIN_LEFT_ANTI &&
+            node->join.kind != JOIN_SINGLE && node->join.kind != JOIN_EXISTENCE);
+}
+
 enum status stream_check(const struct plan_node *root, struct error *err)
 {
-    bool supported = stateful_is_boundary(root) || runs_static_join(root);
+    bool supported =
+        (stateful_is_boundary(root) && runs_stream_join(root)) || runs_static_join(root);
     const char *feature = root->streaming && !supported ? needs_state(root->kind) : NULL;
     if (feature != NULL)
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);

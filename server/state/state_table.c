@@ -326,10 +326,10 @@ void state_remove(struct state_table *table, struct state_bucket *bucket, struct
     table->count--;
 }
 
-void state_bucket_pack(struct state_table *table, struct state_bucket *bucket)
+bool state_bucket_pack(struct state_table *table, struct state_bucket *bucket)
 {
     if (bucket->holes <= bucket->used || bucket->holes < BLOCK_BYTES_FIRST)
-        return;
+        return false;
     struct state_bucket old = *bucket;
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
@@ -349,6 +349,7 @@ void state_bucket_pack(struct state_table *table, struct state_bucket *bucket)
     while (bucket->count * 2 + 2 > wanted)
         wanted *= 2;
     rehash(table, bucket, wanted);
+    return true;
 }
 
 struct state_entry *state_next(const struct state_table *table, const struct state_bucket *bucket,

@@ -65,8 +65,8 @@ void state_remove(struct state_table *table, struct state_bucket *bucket,
                   struct state_entry *entry);
 
 /* Closes the holes that removed entries left if they are more than what is there.  Addresses of
- * entries and cursors of this bucket are void afterwards. */
-void state_bucket_pack(struct state_table *table, struct state_bucket *bucket);
+ * entries and cursors of this bucket are void afterwards.  False: nothing was done. */
+bool state_bucket_pack(struct state_table *table, struct state_bucket *bucket);
 
 /* The entries of a bucket in the order in which they were made; NULL after the last.  *at is 0 in
  * the beginning.  Removing the present entry is fine. */

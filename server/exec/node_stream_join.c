@@ -1,0 +1,742 @@
+/*
+ * Join of two streams: each row meets the rows of the other side that have come so far, and is kept
+ * for those that will come, until the watermark says that none can (exec/join_bounds.h).
+ *
+ * In a batch the left rows come first.  A row that is too late is dropped; one that fails the part
+ * of the condition that speaks of its own side alone is not kept, since it has no partner ever; of
+ * a preserved side it comes out with NULLs at once.  What is let go of a preserved side without
+ * ever having had a partner comes out with NULLs then.
+ */
+#include "base/check.h"
+#include "columnar/row_key.h"
+#include "exec/event_time.h"
+#include "exec/join_bounds.h"
+#include "exec/join_rows.h"
+#include "exec/node_exchange_writer.h"
+#include "exec/stateful.h"
+#include "expr/function.h"
+#include "expr/program.h"
+
+#include <stdlib.h>
+
+#define JOIN_MAGIC 0x57a7015aU
+#define SEQ_BYTES  9 /* side and number, before the key of a change */
+
+struct join_side {
+    const struct expr_program *keys;
+    struct expr_state *key_state;
+    const struct expr_filter *own; /* the part of the condition about this side alone; NULL: none */
+    struct expr_state *own_state;
+    const struct type **types;
+    uint32_t width;
+    int time_column; /* for the late watermark, -1: none */
+    bool preserved;  /* rows without a partner come out with NULLs */
+    struct join_limit limit;
+    struct join_rows *rows;
+};
+
+struct change_entry {
+    struct join_row *row; /* NULL: it is gone */
+    int side;
+    struct bytes key; /* gone: the key of the change, in `arena` */
+};
+
+struct stream_join {
+    uint32_t magic;
+    struct join_side side[2];
+    const struct expr_filter *condition;
+    struct expr_state *condition_state;
+    const struct type *pair; /* left ++ right */
+    uint64_t next_seq;
+    struct change_entry *changes;
+    uint32_t change_count;
+    uint32_t change_capacity;
+    struct arena *arena; /* of the batch: keys of what is gone */
+    struct operator_stats stats;
+};
+
+/* Which sides an expression speaks of: bit 0 left, bit 1 right. */
+struct mention {
+    int left_width;
+    unsigned sides;
+};
+
+static bool note_column(const struct expr *expr, void *arg)
+{
+    struct mention *mention = arg;
+    if (expr->kind == EXPR_COLUMN)
+        mention->sides |= expr->column.ordinal < mention->left_width ? 1U : 2U;
+    return true;
+}
+
+static struct expr *shift_right(struct arena *arena, struct expr *expr, void *arg)
+{
+    const int *width = arg;
+    if (expr->kind != EXPR_COLUMN)
+        return expr;
+    struct expr *shifted = expr_copy(arena, expr);
+    shifted->column.ordinal -= *width;
+    return shifted;
+}
+
+/* Collects the conjuncts about one side alone, as one condition over that side's columns. */
+static void own_condition(struct arena *query, struct expr *expr, int left_width, int side,
+                          struct expr **out)
+{
+    struct mention mention = {.left_width = left_width};
+    if (expr->kind == EXPR_CALL && strcmp(expr->call.function->name, "and") == 0) {
+        for (uint32_t i = 0; i < expr->arg_count; i++)
+            own_condition(query, expr->args[i], left_width, side, out);
+        return;
+    }
+    expr_walk(expr, note_column, &mention);
+    if (mention.sides != 1U << side || !expr_is_deterministic(expr))
+        return;
+    struct expr *own = side == 0 ? expr : expr_rewrite(query, expr, shift_right, &left_width);
+    if (*out == NULL) {
+        *out = own;
+        return;
+    }
+    struct expr *both = arena_new_object(query, sizeof *both);
+    *both = *own;
+    both->kind = EXPR_CALL;
+    both->type = type_simple(TYPE_BOOLEAN);
+    both->nullable = true;
+    both->call.function = function_find("and");
+    both->call.name = "and";
+    both->call.bound = NULL;
+    both->arg_count = 2;
+    both->args = arena_new_object(query, 2 * sizeof(struct expr *));
+    both->args[0] = *out;
+    both->args[1] = own;
+    *out = both;
+}
+
+static enum status open_side(struct stream_join *join, struct arena *query,
+                             const struct plan_node *node, int index, struct error *err)
+{
+    struct join_side *side = &join->side[index];
+    const struct type *schema = node->children[index]->schema;
+    struct expr **keys = index == 0 ? node->join.left_keys : node->join.right_keys;
+    struct expr *own = NULL;
+    side->width = schema->field_count;
+    side->types = arena_new_object(query, (side->width + 1) * sizeof *side->types);
+    for (uint32_t i = 0; i < side->width; i++)
+        side->types[i] = schema->fields[i].type;
+    side->time_column = event_time_ordinal(node->children[index]);
+    side->preserved =
+        node->join.kind == JOIN_FULL || node->join.kind == (index == 0 ? JOIN_LEFT : JOIN_RIGHT);
+    side->rows = join_rows_new();
+    TRY(expr_compile(query, keys, node->join.key_count, &side->keys, err));
+    TRY(expr_state_new(query, side->keys, &side->key_state, err));
+    if (node->join.condition != NULL)
+        own_condition(query, node->join.condition, (int)node->children[0]->schema->field_count,
+                      index, &own);
+    if (own == NULL)
+        return OK;
+    TRY(expr_filter_compile(query, own, &side->own, err));
+    return expr_filter_state_new(query, side->own, &side->own_state, err);
+}
+
+static enum status join_open(struct exec_node *self, struct arena *query,
+                             const struct plan_node *node, struct error *err)
+{
+    CHECK(node->kind == PLAN_JOIN && node->child_count == 2);
+    struct stream_join *join = arena_new_object(query, sizeof *join);
+    struct join_limit limits[2];
+    self->state = join;
+    join->magic = JOIN_MAGIC;
+    join->next_seq = 1;
+    join->arena = arena_new("join", 0);
+    join_limits(node, limits);
+    for (int i = 0; i < 2; i++) {
+        TRY(open_side(join, query, node, i, err));
+        join->side[i].limit = limits[i];
+    }
+    uint32_t width = join->side[0].width + join->side[1].width;
+    struct type_field *fields = arena_new_object(query, (width + 1) * sizeof *fields);
+    for (uint32_t i = 0; i < width; i++)
+        fields[i] = i < join->side[0].width
+                        ? node->children[0]->schema->fields[i]
+                        : node->children[1]->schema->fields[i - join->side[0].width];
+    join->pair = type_struct(query, fields, width);
+    if (node->join.condition == NULL)
+        return OK;
+    TRY(expr_filter_compile(query, node->join.condition, &join->condition, err));
+    return expr_filter_state_new(query, join->condition, &join->condition_state, err);
+}
+
+static enum status join_begin(struct exec_node *self, struct exec_context *ctx, struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    for (uint32_t i = 0; i < join->change_count; i++)
+        if (join->changes[i].row != NULL)
+            join->changes[i].row->changed = false;
+    join->change_count = 0;
+    join->stats = (struct operator_stats){0};
+    arena_reset(join->arena);
+    join_rows_pack(join->side[0].rows);
+    join_rows_pack(join->side[1].rows);
+    return OK;
+}
+
+static struct change_entry *new_change(struct stream_join *join)
+{
+    if (join->change_count == join->change_capacity) {
+        join->change_capacity = join->change_capacity == 0 ? 256 : join->change_capacity * 2;
+        join->changes = realloc(join->changes, join->change_capacity * sizeof *join->changes);
+        CHECK(join->changes != NULL);
+    }
+    return &join->changes[join->change_count++];
+}
+
+static void note_change(struct stream_join *join, int side, struct join_row *row)
+{
+    if (row->changed)
+        return;
+    row->changed = true;
+    *new_change(join) = (struct change_entry){.row = row, .side = side};
+}
+
+static void put_change_key(struct buffer *out, int side, uint64_t seq, struct bytes key)
+{
+    buffer_add_byte(out, (uint8_t)side);
+    for (int i = 0; i < 8; i++)
+        buffer_add_byte(out, (uint8_t)(seq >> (8 * i)));
+    buffer_add_bytes(out, key);
+}
+
+/* The rows of one input batch on their way. */
+struct arrival {
+    int side;
+    const struct batch *batch;
+    struct bytes *keys; /* by row */
+    uint64_t *hashes;   /* by row */
+    bool *null;         /* by row: a NULL in the key, it has no partner */
+    bool *found;        /* by row: had a partner */
+    uint32_t count;     /* pairs at hand */
+    uint32_t own[BATCH_ROWS_MAX];
+    struct join_row *other[BATCH_ROWS_MAX];
+};
+
+/* Columns of one side of pairs: of the arriving rows, or of kept ones. */
+static enum status arriving_columns(struct exec_context *ctx, const struct arrival *arrival,
+                                    uint32_t width, struct vector **out, struct error *err)
+{
+    for (uint32_t c = 0; c < width; c++)
+        TRY(vector_gather(ctx->batch_arena, arrival->batch->columns[c], arrival->own,
+                          arrival->count, &out[c], err));
+    return OK;
+}
+
+static enum status kept_columns(struct exec_context *ctx, const struct join_side *side,
+                                struct join_row *const *rows, uint32_t count, struct vector **out,
+                                struct error *err)
+{
+    struct bytes *bytes = arena_new_object(ctx->batch_arena, (count + 1) * sizeof *bytes);
+    for (uint32_t i = 0; i < count; i++)
+        bytes[i] = bytes_of(rows[i]->bytes, rows[i]->size);
+    return row_key_decode(ctx->batch_arena, side->types, side->width, bytes, count, out, err);
+}
+
+/* A kept left row of a semi join has found its first partner: it comes out. */
+static enum status emit_semi(struct exec_node *self, struct exec_context *ctx,
+                             struct join_row *const *rows, uint32_t count, struct error *err)
+{
+    struct stream_join *join = self->state;
+    struct batch out = {.schema = self->plan->schema, .rows = count, .selected = count};
+    if (count == 0)
+        return OK;
+    out.columns =
+        arena_new_object(ctx->batch_arena, (join->side[0].width + 1) * sizeof(struct vector *));
+    TRY(kept_columns(ctx, &join->side[0], rows, count, out.columns, err));
+    return exec_emit(self, ctx, &out, err);
+}
+
+static enum status mark_pairs(struct exec_node *self, struct exec_context *ctx,
+                              struct arrival *arrival, const struct batch *pairs, struct error *err)
+{
+    struct stream_join *join = self->state;
+    bool semi = self->plan->join.kind == JOIN_LEFT_SEMI;
+    int other = 1 - arrival->side;
+    bool flags = join->side[other].preserved || (semi && other == 0);
+    struct join_row **first = NULL;
+    uint32_t count = 0;
+    if (semi && other == 0)
+        first = arena_new_object(ctx->batch_arena, (pairs->selected + 1) * sizeof *first);
+    for (uint32_t i = 0; i < pairs->selected; i++) {
+        uint32_t at = batch_row(pairs, i);
+        struct join_row *row = arrival->other[at];
+        arrival->found[arrival->own[at]] = true;
+        if (!flags || row->matched)
+            continue;
+        row->matched = true;
+        note_change(join, other, row);
+        if (first != NULL)
+            first[count++] = row;
+    }
+    return first == NULL ? OK : emit_semi(self, ctx, first, count, err);
+}
+
+/* Tests the pairs at hand and emits those that hold. */
+static enum status flush(struct exec_node *self, struct exec_context *ctx, struct arrival *arrival,
+                         struct error *err)
+{
+    struct stream_join *join = self->state;
+    uint32_t left_width = join->side[0].width;
+    int side = arrival->side;
+    if (arrival->count == 0)
+        return OK;
+    struct batch pairs = {.schema = join->pair, .rows = arrival->count, .selected = arrival->count};
+    pairs.columns =
+        arena_new_object(ctx->batch_arena, (join->pair->field_count + 1) * sizeof(struct vector *));
+    TRY(arriving_columns(ctx, arrival, join->side[side].width,
+                         pairs.columns + (side == 0 ? 0 : left_width), err));
+    TRY(kept_columns(ctx, &join->side[1 - side], arrival->other, arrival->count,
+                     pairs.columns + (side == 0 ? left_width : 0), err));
+    if (join->condition != NULL)
+        TRY(expr_filter_run(join->condition, join->condition_state, &ctx->eval, &pairs, err));
+    TRY(mark_pairs(self, ctx, arrival, &pairs, err));
+    arrival->count = 0;
+    if (self->plan->join.kind == JOIN_LEFT_SEMI || pairs.selected == 0)
+        return OK;
+    pairs.schema = self->plan->schema;
+    return exec_emit(self, ctx, &pairs, err);
+}
+
+static enum status find_partners(struct exec_node *self, struct exec_context *ctx,
+                                 struct arrival *arrival, struct error *err)
+{
+    struct stream_join *join = self->state;
+    const struct join_rows *other = join->side[1 - arrival->side].rows;
+    for (uint32_t i = 0; i < arrival->batch->selected; i++) {
+        uint32_t row = batch_row(arrival->batch, i);
+        if (arrival->null[row])
+            continue;
+        struct join_row *partner = join_rows_find(other, arrival->keys[row], arrival->hashes[row]);
+        for (; partner != NULL; partner = partner->next) {
+            arrival->own[arrival->count] = row;
+            arrival->other[arrival->count++] = partner;
+            if (arrival->count == BATCH_ROWS_MAX)
+                TRY(flush(self, ctx, arrival, err));
+        }
+    }
+    return flush(self, ctx, arrival, err);
+}
+
+/* Keys of the selected rows; a NULL in a key that is not null-safe finds nothing. */
+static enum status encode_keys(struct exec_node *self, struct exec_context *ctx,
+                               struct arrival *arrival, struct vector ***columns, struct error *err)
+{
+    struct stream_join *join = self->state;
+    const struct join_side *side = &join->side[arrival->side];
+    const struct batch *batch = arrival->batch;
+    uint32_t count = self->plan->join.key_count;
+    struct arena *arena = ctx->batch_arena;
+    *columns = arena_new_object(arena, (count + 1) * sizeof(struct vector *));
+    struct bytes *keys = arena_new_object(arena, (batch->selected + 1) * sizeof *keys);
+    TRY(expr_eval(side->keys, side->key_state, &ctx->eval, batch, *columns, err));
+    TRY(row_key_encode(arena, *columns, count, batch->selection, batch->selected, keys, err));
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        bool null = false;
+        for (uint32_t k = 0; k < count; k++)
+            null = null || (vector_is_null((*columns)[k], row) &&
+                            !(self->plan->join.null_safe != NULL && self->plan->join.null_safe[k]));
+        arrival->keys[row] = keys[i];
+        arrival->hashes[row] = state_hash(keys[i]);
+        arrival->null[row] = null;
+    }
+    return OK;
+}
+
+/* When a row can be let go. */
+static int64_t end_of(const struct join_side *side, const struct batch *batch,
+                      struct vector *const *keys, uint32_t row)
+{
+    switch (side->limit.kind) {
+    case JOIN_LIMIT_NONE:
+        return STATE_NO_END;
+    case JOIN_LIMIT_KEY:
+        return event_time_at(keys[side->limit.key], row);
+    case JOIN_LIMIT_VALUE:
+        return event_time_at(batch->columns[side->limit.column], row);
+    }
+    return STATE_NO_END;
+}
+
+static int64_t limit_us(const struct join_side *side, const struct exec_context *ctx)
+{
+    int64_t limit = 0;
+    if (side->limit.kind == JOIN_LIMIT_NONE)
+        return INT64_MIN;
+    if (side->limit.kind == JOIN_LIMIT_KEY)
+        return ctx->eviction_watermark_us;
+    return __builtin_add_overflow(ctx->eviction_watermark_us, side->limit.offset_us, &limit)
+               ? INT64_MIN
+               : limit;
+}
+
+/* Whether a row need not be kept at all. */
+static bool not_kept(const struct exec_node *self, const struct exec_context *ctx,
+                     const struct arrival *arrival, uint32_t row, int64_t end_us)
+{
+    const struct stream_join *join = self->state;
+    const struct join_side *side = &join->side[arrival->side];
+    bool found = arrival->found[row];
+    if (arrival->null[row] && !side->preserved)
+        return true;
+    if (self->plan->join.kind == JOIN_LEFT_SEMI && arrival->side == 0 && found)
+        return true;
+    return arrival->side == 1 && end_us <= limit_us(side, ctx) && !(side->preserved && !found);
+}
+
+static enum status keep_rows(struct exec_node *self, struct exec_context *ctx,
+                             struct arrival *arrival, struct vector *const *keys, struct error *err)
+{
+    struct stream_join *join = self->state;
+    struct join_side *side = &join->side[arrival->side];
+    const struct batch *batch = arrival->batch;
+    struct bytes *bytes = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *bytes);
+    TRY(row_key_encode(ctx->batch_arena, batch->columns, side->width, batch->selection,
+                       batch->selected, bytes, err));
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        int64_t end_us = end_of(side, batch, keys, row);
+        if (not_kept(self, ctx, arrival, row, end_us))
+            continue;
+        struct join_row *kept = join_rows_add(side->rows, arrival->keys[row], arrival->hashes[row],
+                                              bytes[i], end_us, join->next_seq++);
+        kept->run = ctx->run;
+        kept->matched = arrival->found[row];
+        note_change(join, arrival->side, kept);
+        join->stats.rows_updated++;
+    }
+    return OK;
+}
+
+/* Rows of one side with NULLs for the other. */
+static enum status emit_padded(struct exec_node *self, struct exec_context *ctx, int side,
+                               struct vector *const *columns, const struct batch *shape,
+                               struct error *err)
+{
+    struct stream_join *join = self->state;
+    uint32_t left_width = join->side[0].width;
+    struct batch out = *shape;
+    out.schema = self->plan->schema;
+    out.columns =
+        arena_new_object(ctx->batch_arena, (join->pair->field_count + 1) * sizeof(struct vector *));
+    for (uint32_t c = 0; c < join->pair->field_count; c++) {
+        bool left = c < left_width;
+        if (left == (side == 0))
+            out.columns[c] = columns[left ? c : c - left_width];
+        else
+            TRY(vector_new_null(ctx->batch_arena, join->pair->fields[c].type, shape->rows,
+                                &out.columns[c], err));
+    }
+    return exec_emit(self, ctx, &out, err);
+}
+
+/* Takes out what is too late, and what fails the condition about its own side. */
+static enum status narrow(struct exec_node *self, struct exec_context *ctx, int index,
+                          const struct batch *batch, struct batch *out, struct error *err)
+{
+    struct stream_join *join = self->state;
+    struct join_side *side = &join->side[index];
+    uint16_t *rows = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *rows);
+    *out = *batch;
+    out->selection = rows;
+    out->selected = 0;
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        if (side->time_column >= 0 &&
+            event_time_at(batch->columns[side->time_column], row) <= ctx->late_watermark_us)
+            join->stats.rows_dropped++;
+        else
+            rows[out->selected++] = (uint16_t)row;
+    }
+    if (side->own == NULL || out->selected == 0)
+        return OK;
+    struct batch in_time = *out;
+    TRY(expr_filter_run(side->own, side->own_state, &ctx->eval, out, err));
+    if (!side->preserved || out->selected == in_time.selected)
+        return OK;
+    uint16_t *failed = arena_new_object(ctx->batch_arena, (in_time.selected + 1) * sizeof *failed);
+    struct batch padded = in_time;
+    padded.selection = failed;
+    padded.selected = 0;
+    for (uint32_t i = 0, passed = 0; i < in_time.selected; i++) {
+        uint32_t row = batch_row(&in_time, i);
+        if (passed < out->selected && batch_row(out, passed) == row)
+            passed++;
+        else
+            failed[padded.selected++] = (uint16_t)row;
+    }
+    return emit_padded(self, ctx, index, batch->columns, &padded, err);
+}
+
+static enum status emit_found(struct exec_node *self, struct exec_context *ctx,
+                              const struct arrival *arrival, struct error *err)
+{
+    const struct batch *batch = arrival->batch;
+    uint16_t *rows = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *rows);
+    struct batch out = *batch;
+    out.schema = self->plan->schema;
+    out.selection = rows;
+    out.selected = 0;
+    for (uint32_t i = 0; i < batch->selected; i++)
+        if (arrival->found[batch_row(batch, i)])
+            rows[out.selected++] = (uint16_t)batch_row(batch, i);
+    return exec_emit(self, ctx, &out, err);
+}
+
+static enum status join_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                             const struct batch *batch, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    CHECK(input < 2);
+    struct batch rows;
+    struct vector **keys = NULL;
+    TRY(narrow(self, ctx, (int)input, batch, &rows, err));
+    if (rows.selected == 0)
+        return OK;
+    struct arena *arena = ctx->batch_arena;
+    struct arrival *arrival = arena_new_object(arena, sizeof *arrival);
+    arrival->side = (int)input;
+    arrival->batch = &rows;
+    arrival->keys = arena_new_object(arena, rows.rows * sizeof *arrival->keys);
+    arrival->hashes = arena_new_object(arena, rows.rows * sizeof *arrival->hashes);
+    arrival->null = arena_new_object(arena, rows.rows * sizeof *arrival->null);
+    arrival->found = arena_new_object(arena, rows.rows * sizeof *arrival->found);
+    TRY(encode_keys(self, ctx, arrival, &keys, err));
+    TRY(find_partners(self, ctx, arrival, err));
+    if (self->plan->join.kind == JOIN_LEFT_SEMI && input == 0)
+        TRY(emit_found(self, ctx, arrival, err));
+    return keep_rows(self, ctx, arrival, keys, err);
+}
+
+/* Rows that are let go, collected to be padded. */
+struct eviction {
+    struct exec_node *node;
+    struct exec_context *ctx;
+    int side;
+    uint32_t count;
+    struct bytes rows[BATCH_ROWS_MAX];
+};
+
+static enum status flush_padded(struct eviction *eviction, struct error *err)
+{
+    struct stream_join *join = eviction->node->state;
+    struct join_side *side = &join->side[eviction->side];
+    struct exec_context *ctx = eviction->ctx;
+    uint32_t count = eviction->count;
+    eviction->count = 0;
+    if (count == 0)
+        return OK;
+    struct batch shape = {.rows = count, .selected = count};
+    struct vector **columns =
+        arena_new_object(ctx->batch_arena, (side->width + 1) * sizeof *columns);
+    TRY(row_key_decode(ctx->batch_arena, side->types, side->width, eviction->rows, count, columns,
+                       err));
+    TRY(emit_padded(eviction->node, ctx, eviction->side, columns, &shape, err));
+    arena_reset(ctx->batch_arena);
+    return OK;
+}
+
+static enum status let_go(void *arg, struct join_row *row, struct error *err)
+{
+    struct eviction *eviction = arg;
+    struct stream_join *join = eviction->node->state;
+    struct join_side *side = &join->side[eviction->side];
+    join->stats.rows_removed++;
+    if (row->changed) { /* it is in the list of changes, which must not look at it any more */
+        for (uint32_t i = join->change_count; i-- > 0;)
+            if (join->changes[i].row == row) {
+                join->changes[i] = join->changes[--join->change_count];
+                break;
+            }
+    }
+    if (row->run != eviction->ctx->run) {
+        struct buffer key = {0};
+        put_change_key(&key, eviction->side, row->seq, join_row_key(side->rows, row));
+        *new_change(join) = (struct change_entry){
+            .side = eviction->side, .key = arena_copy(join->arena, buffer_bytes(&key))};
+        buffer_fini(&key);
+    }
+    if (!side->preserved || row->matched)
+        return OK;
+    eviction->rows[eviction->count++] = arena_copy(join->arena, bytes_of(row->bytes, row->size));
+    return eviction->count < BATCH_ROWS_MAX ? OK : flush_padded(eviction, err);
+}
+
+static enum status join_finish(struct exec_node *self, struct exec_context *ctx, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    struct eviction *eviction = malloc(sizeof *eviction);
+    CHECK(eviction != NULL);
+    enum status status = OK;
+    for (int side = 0; side < 2 && status == OK; side++) {
+        *eviction = (struct eviction){.node = self, .ctx = ctx, .side = side};
+        int64_t limit = limit_us(&join->side[side], ctx);
+        if (limit == INT64_MIN)
+            continue;
+        status = join_rows_evict(join->side[side].rows, limit, let_go, eviction, err);
+        if (status == OK)
+            status = flush_padded(eviction, err);
+    }
+    free(eviction);
+    return status;
+}
+
+static void put_row(struct stream_join *join, int side, const struct join_row *row,
+                    struct buffer *out, struct buffer *key, struct buffer *value)
+{
+    buffer_clear(key);
+    buffer_clear(value);
+    put_change_key(key, side, row->seq, join_row_key(join->side[side].rows, row));
+    buffer_add_byte(value, row->matched ? 1 : 0);
+    buffer_add(value, row->bytes, row->size);
+    changelog_put(out, row->end_us, buffer_bytes(key), buffer_bytes(value));
+}
+
+static enum status join_changes(struct exec_node *self, struct exec_context *ctx,
+                                struct buffer *out, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    struct buffer key = {0};
+    struct buffer value = {0};
+    (void)ctx;
+    (void)err;
+    for (uint32_t i = 0; i < join->change_count; i++) {
+        const struct change_entry *change = &join->changes[i];
+        if (change->row != NULL)
+            put_row(join, change->side, change->row, out, &key, &value);
+        else
+            changelog_take(out, STATE_NO_END, change->key);
+    }
+    buffer_fini(&key);
+    buffer_fini(&value);
+    return OK;
+}
+
+static enum status damaged(struct error *err)
+{
+    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of a join", NULL);
+}
+
+static enum status join_restore(struct exec_node *self, const struct change *change,
+                                struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    if (change->kind == CHANGE_DROP || change->key.size_bytes < SEQ_BYTES ||
+        change->key.data[0] > 1)
+        return damaged(err);
+    struct join_rows *rows = join->side[change->key.data[0]].rows;
+    struct bytes key = bytes_of(change->key.data + SEQ_BYTES, change->key.size_bytes - SEQ_BYTES);
+    uint64_t hash = state_hash(key);
+    uint64_t seq = 0;
+    for (int i = 0; i < 8; i++)
+        seq |= (uint64_t)change->key.data[1 + i] << (8 * i);
+    struct join_row *row = join_rows_find(rows, key, hash);
+    while (row != NULL && row->seq != seq)
+        row = row->next;
+    if (change->kind == CHANGE_TAKE) {
+        if (row != NULL)
+            join_rows_remove(rows, row);
+        return OK;
+    }
+    if (change->value.size_bytes == 0)
+        return damaged(err);
+    if (row == NULL)
+        row = join_rows_add(rows, key, hash,
+                            bytes_of(change->value.data + 1, change->value.size_bytes - 1),
+                            change->bucket, seq);
+    row->matched = change->value.data[0] != 0;
+    if (seq >= join->next_seq)
+        join->next_seq = seq + 1;
+    return OK;
+}
+
+struct dump {
+    struct stream_join *join;
+    int side;
+    struct buffer *out;
+    struct buffer key, value;
+};
+
+static void dump_row(void *arg, const struct join_row *row)
+{
+    struct dump *dump = arg;
+    put_row(dump->join, dump->side, row, dump->out, &dump->key, &dump->value);
+}
+
+static enum status join_dump(struct exec_node *self, struct buffer *out, struct error *err)
+{
+    struct dump dump = {.join = self->state, .out = out};
+    (void)err;
+    for (dump.side = 0; dump.side < 2; dump.side++)
+        join_rows_each(dump.join->side[dump.side].rows, dump_row, &dump);
+    buffer_fini(&dump.key);
+    buffer_fini(&dump.value);
+    return OK;
+}
+
+static void join_stats(const struct exec_node *self, struct operator_stats *out)
+{
+    const struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    *out = join->stats;
+    for (int side = 0; side < 2; side++) {
+        out->rows_total += join_rows_count(join->side[side].rows);
+        out->memory_bytes += join_rows_bytes(join->side[side].rows);
+    }
+}
+
+static bool join_wants_batch(const struct plan_node *node, enum emit_mode mode,
+                             int64_t watermark_us, int64_t last_watermark_us)
+{
+    struct join_limit limits[2];
+    (void)mode;
+    join_limits(node, limits);
+    return (limits[0].kind != JOIN_LIMIT_NONE || limits[1].kind != JOIN_LIMIT_NONE) &&
+           watermark_us > last_watermark_us;
+}
+
+static void join_close(struct exec_node *self)
+{
+    struct stream_join *join = self->state;
+    if (join == NULL)
+        return;
+    join_rows_free(join->side[0].rows);
+    join_rows_free(join->side[1].rows);
+    arena_free(join->arena);
+    free(join->changes);
+}
+
+static const struct stateful_ops join_stateful = {
+    .name = "symmetricHashJoin",
+    .writer = &node_exchange_writer,
+    .pull = exchange_pull,
+    .changes = join_changes,
+    .restore = join_restore,
+    .dump = join_dump,
+    .stats = join_stats,
+    .wants_batch = join_wants_batch,
+};
+
+const struct exec_node_ops node_stream_join = {
+    .name = "Join",
+    .open = join_open,
+    .begin = join_begin,
+    .push = join_push,
+    .finish = join_finish,
+    .close = join_close,
+    .stateful = &join_stateful,
+};
