@@ -529,6 +529,8 @@ enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, 
     const char *name = call_name(resolver->analyzer, path);
     if (name == NULL)
         return raise_unresolved(resolver, ast, err);
+    if (ast->call.syntax == AST_SYNTAX_POSITION) /* position(a IN b) is named as locate() */
+        name = "locate";
     if (ast->call.over != NULL)
         return resolve_over(resolver, ast, name, out, err);
     if (time_window_is_marker(name))

@@ -64,12 +64,14 @@ RESOLVER(resolve_array_element_function)
     *out = call;
     const char *name = call->call.function->name;
     bool adds = strcmp(name, "array_append") == 0 || strcmp(name, "array_prepend") == 0;
-    void_to_array(ctx, &call->args[0]);
+    bool contains = strcmp(name, "array_contains") == 0;
+    if (contains && (call->args[0]->type->id == TYPE_VOID || call->args[1]->type->id == TYPE_VOID))
+        return null_type(call, err);
+    if (!adds)
+        void_to_array(ctx, &call->args[0]);
     const struct type *array = call->args[0]->type;
     if (array->id != TYPE_ARRAY)
         return function_wrong_type(call, 0, "\"ARRAY\"", err);
-    if (!adds && call->args[1]->type->id == TYPE_VOID && strcmp(name, "array_position") != 0)
-        return null_type(call, err);
     const struct type *common = element_type(ctx, array->element, call->args[1]->type);
     if (common == NULL ||
         (adds && !type_equal(common, array->element) && array->element->id != TYPE_VOID &&
@@ -78,7 +80,7 @@ RESOLVER(resolve_array_element_function)
                           err);
     call->args[0] = coercion_cast(ctx, call->args[0], array_of(ctx, common));
     call->args[1] = coercion_cast(ctx, call->args[1], common);
-    if (strcmp(name, "array_contains") == 0)
+    if (contains)
         function_finish(call, type_simple(TYPE_BOOLEAN));
     else if (strcmp(name, "array_position") == 0)
         function_finish(call, type_simple(TYPE_LONG));
@@ -165,6 +167,9 @@ RESOLVER(resolve_same_array)
         return function_wrong_type(call, 0, "\"ARRAY\"", err);
     TRY(function_apply_signature(ctx, call, err));
     call->type = call->args[0]->type;
+    if (strcmp(call->call.function->name, "array_distinct") == 0 &&
+        !type_is_orderable(call->type->element))
+        return function_not_orderable(call, call->type->element, err);
     return OK;
 }
 

@@ -84,6 +84,16 @@ static void set_row(struct array_builder *builder, struct element_set *seen,
             array_builder_add(builder, lists[1].offset + j);
 }
 
+/* -0.0 is 0.0 in a set.  The elements of the result are a copy. */
+static void drop_minus_zeros(struct vector *elements)
+{
+    enum type_id id = elements->type->id;
+    for (uint32_t i = 0; i < elements->length && id == TYPE_DOUBLE; i++)
+        VECTOR_VALUES(double, elements)[i] += 0.0;
+    for (uint32_t i = 0; i < elements->length && id == TYPE_FLOAT; i++)
+        VECTOR_VALUES(float, elements)[i] += 0.0F;
+}
+
 static enum status run_set(const struct kernel_call *call, enum set_operation operation,
                            struct error *err)
 {
@@ -106,7 +116,9 @@ static enum status run_set(const struct kernel_call *call, enum set_operation op
     }
     free(seen.slots);
     free(right.slots);
-    return array_builder_finish(&builder, pool, err);
+    TRY(array_builder_finish(&builder, pool, err));
+    drop_minus_zeros(call->out->children[0]);
+    return OK;
 }
 
 KERNEL(kernel_array_distinct)

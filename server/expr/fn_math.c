@@ -19,7 +19,10 @@ static double acosh_java(double x)
 
 static double asinh_java(double x)
 {
-    return isinf(x) || x == 0.0 ? x : java_log(x + sqrt(x * x + 1.0));
+    if (isinf(x) || x == 0.0)
+        return x;
+    double size = fabs(x);
+    return copysign(java_log(size + sqrt(size * size + 1.0)), x);
 }
 
 static double atanh_java(double x)

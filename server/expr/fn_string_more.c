@@ -367,10 +367,20 @@ static bool all_are(const struct expr *call, uint32_t first, enum type_id id)
 RESOLVER(resolve_concat)
 {
     *out = call;
-    bool arrays = false;
+    uint32_t arrays = 0;
     for (uint32_t i = 0; i < call->arg_count; i++)
-        arrays = arrays || call->args[i]->type->id == TYPE_ARRAY;
-    if (arrays) {
+        arrays += call->args[i]->type->id == TYPE_ARRAY;
+    if (arrays > 0 && arrays < call->arg_count) {
+        for (uint32_t i = 0; i < call->arg_count; i++)
+            if (!type_is_nested(call->args[i]->type))
+                call->args[i] = coercion_cast(ctx, call->args[i], type_simple(TYPE_STRING));
+        return function_diff_types(call, err);
+    }
+    if (arrays > 0) {
+        for (uint32_t i = 0; i < call->arg_count; i++) { /* what is no array would be text */
+            if (call->args[i]->type->id != TYPE_ARRAY && !type_is_nested(call->args[i]->type))
+                call->args[i] = coercion_cast(ctx, call->args[i], type_simple(TYPE_STRING));
+        }
         if (!coercion_unify(ctx, call->args, call->arg_count, true))
             return function_diff_types(call, err);
         call->call.kernel = kernel_array_concat;
