@@ -95,6 +95,22 @@ const char *expr_qualified(struct analyzer *analyzer, const struct expr *expr)
     return expr_name(analyzer, expr_rewrite(analyzer->arena, copy, qualify, NULL));
 }
 
+static struct expr *mark(struct arena *arena, struct expr *expr, void *arg)
+{
+    (void)arg;
+    if (expr->kind != EXPR_COLUMN)
+        return expr;
+    struct expr *copy = expr_copy(arena, expr);
+    copy->column.name = arena_sprintf(arena, "%s#", expr->column.name);
+    return copy;
+}
+
+const char *expr_with_marks(struct analyzer *analyzer, const struct expr *expr)
+{
+    struct expr *copy = expr_copy(analyzer->arena, expr);
+    return expr_name(analyzer, expr_rewrite(analyzer->arena, copy, mark, NULL));
+}
+
 int text_next(const struct analyzer *analyzer, int position)
 {
     const struct bytes *text = &analyzer->text;

@@ -26,7 +26,8 @@ struct scope_column {
 struct scope {
     struct scope_column *columns;
     uint32_t count;
-    struct scope *outer; /* of the enclosing query; NULL: none */
+    struct scope *outer;   /* of the enclosing query; NULL: none */
+    bool suggest_by_place; /* suggestions of one distance in the order of the columns */
 };
 
 /* A growable list in arena memory. */
@@ -156,6 +157,8 @@ const char *expr_name(struct analyzer *analyzer, const struct expr *expr);
 const char *type_quoted(struct analyzer *analyzer, const struct type *type);
 /* The SQL with qualifiers: "lag(t.a, 1, NULL)", "sum((u.a + outer(t.a)))". */
 const char *expr_qualified(struct analyzer *analyzer, const struct expr *expr);
+/* With a # behind each column, as Spark shows expressions of a plan. */
+const char *expr_with_marks(struct analyzer *analyzer, const struct expr *expr);
 /* Where the text goes on behind `position`: blanks and closing parentheses are skipped. */
 int text_next(const struct analyzer *analyzer, int position);
 const char *ordinal_word(uint32_t index); /* "first", "second", ... */

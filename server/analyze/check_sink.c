@@ -7,21 +7,14 @@
 
 #include <strings.h>
 
-static bool is_file_format(const char *format)
-{
-    static const char *const formats[] = {"json", "csv", "text", "parquet", "orc", "avro"};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcasecmp(format, formats[i]) == 0)
-            return true;
-    return false;
-}
-
 static enum status raise_no_sink(const char *format, struct error *err)
 {
     if (strcasecmp(format, "avro") == 0)
         return error_raise(err, STATUS_AVRO_DATA_SOURCE_NOT_ENABLED, "provider", "avro", NULL);
     if (strcasecmp(format, "kafka") == 0)
         return error_raise(err, STATUS_KAFKA_DATA_SOURCE_NOT_ENABLED, "provider", "kafka", NULL);
+    if (strcasecmp(format, "binaryFile") == 0)
+        return error_raise(err, STATUS_UNSUPPORTED_FEATURE__WRITE_FOR_BINARY_SOURCE, NULL);
     return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
 }
 
@@ -32,7 +25,7 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
     struct buffer names = {0};
     if (sink->partition_by_count == 0)
         return OK;
-    if (!is_file_format(sink->format))
+    if (strcasecmp(sink->format, "memory") == 0)
         return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1197, "operation", sink->format, NULL);
     for (size_t i = 0; i < sink->partition_by_count; i++) {
         bool found = false;

@@ -291,7 +291,7 @@ static enum status rule_set_operation(const struct checker *checker,
     if (checker->mode != MODE_APPEND)
         return OK;
     error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
-                "Append", "statefulOperator", "aggregate", NULL);
+                "Append", "statefulOperator", "aggregations", NULL);
     return at_node(checker, node);
 }
 
@@ -575,9 +575,9 @@ static enum status rule_lateral(const struct checker *checker, const struct logi
         return OK;
     if (!is_any_aggregate(node->children[1]) && !has_below(node->children[1], is_any_aggregate))
         return OK;
-    return raise_text(checker, node,
-                      "An aggregate in a LATERAL subquery of a stream is a streaming aggregation "
-                      "without watermark");
+    error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
+                mode_title(checker->mode), "statefulOperator", "aggregations", NULL);
+    return at_node(checker, node);
 }
 
 /* ---- chains of stateful operators ---- */

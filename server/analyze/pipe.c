@@ -165,7 +165,7 @@ static enum status check_aggregate(struct analyzer *analyzer, const struct ast_p
             return error_raise_at(
                 err, STATUS_PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION,
                 step->items.items[i].position, step->items.items[i].position_end, "expr",
-                expr_name(analyzer, expr), NULL);
+                expr_with_marks(analyzer, expr), NULL);
     }
     return OK;
 }

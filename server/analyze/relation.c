@@ -180,6 +180,9 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
 {
     struct resolver resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, outer_refs);
     struct expr_list args = {0};
+    int position = ast->lateral_view.input == NULL
+                       ? ast->position
+                       : text_next(analyzer, ast->lateral_view.input->position_end);
     TRY(resolve_list(&resolver, &ast->lateral_view.args, &args, err));
     const char *name = name_text(
         analyzer, &ast->lateral_view.function.parts[ast->lateral_view.function.count - 1]);
@@ -193,14 +196,11 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
     TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
                          &generator, err));
     if (generator->kind != EXPR_GENERATOR)
-        return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, ast->position,
+        return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, position,
                               ast->position_end, "functionName", text_quoted(analyzer, name),
                               "classCanonicalName", name, NULL);
     uint32_t columns = generator->type->field_count;
     const struct ast_name_list *names = &ast->lateral_view.columns;
-    int position = ast->lateral_view.input == NULL
-                       ? ast->position
-                       : text_next(analyzer, ast->lateral_view.input->position_end);
     TRY(check_aliases(names, columns, analyzer, position, ast->position_end, err));
     struct logical_node *node;
     TRY(relation_generate(analyzer, input, generator, ast->lateral_view.outer, &node, err));

@@ -588,6 +588,7 @@ static enum status drop_excepted(struct resolver *resolver, const struct ast_exp
                                   name_equal(resolver->analyzer, column->qualifier, qualifier)))
             scope->columns[scope->count++] = *column;
     }
+    scope->suggest_by_place = true;
     inner.scope = scope;
     for (size_t i = 0; i < ast->star.except.count; i++)
         TRY(drop_one(&inner, ast, &ast->star.except.items[i], list, err));

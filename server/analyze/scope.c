@@ -112,7 +112,9 @@ struct scope_column *scope_find(const struct analyzer *analyzer, const struct sc
 
 struct candidate {
     const char *text;
+    const char *name; /* breaks ties, then the place in the scope does */
     uint32_t distance;
+    uint32_t index;
 };
 
 static uint32_t edit_distance(const char *a, const char *b)
@@ -144,7 +146,8 @@ static int candidate_order(const void *a, const void *b)
     const struct candidate *left = a, *right = b;
     if (left->distance != right->distance)
         return left->distance < right->distance ? -1 : 1;
-    return strcmp(left->text, right->text);
+    int order = strcmp(left->name, right->name);
+    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
 /* Spark leaves the qualifier out when it is the same for all and the name has none. */
@@ -165,9 +168,21 @@ static bool qualifiers_differ(const struct scope *scope)
     return false;
 }
 
+/* Backquotes where the name would not be read back without them. */
+static const char *quote_if_needed(struct analyzer *analyzer, const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c != '.' && *c != '_' && !(*c >= '0' && *c <= '9') && !(*c >= 'a' && *c <= 'z') &&
+            !(*c >= 'A' && *c <= 'Z'))
+            return text_quoted(analyzer, name);
+    return name;
+}
+
 const char *scope_suggestions(struct analyzer *analyzer, const struct scope *scope,
                               const char *plain, uint32_t part_count)
 {
+    bool by_place = scope->suggest_by_place;
+    plain = quote_if_needed(analyzer, plain);
     bool qualified = part_count > 1 || qualifiers_differ(scope);
     struct candidate *candidates =
         arena_new_object(analyzer->arena, (scope->count + 1) * sizeof *candidates);
@@ -181,6 +196,8 @@ const char *scope_suggestions(struct analyzer *analyzer, const struct scope *sco
             text = arena_sprintf(analyzer->arena, "%s.%s", text_quoted(analyzer, column->qualifier),
                                  text);
         candidates[count].text = text;
+        candidates[count].name = by_place ? "" : column->name;
+        candidates[count].index = i;
         candidates[count++].distance = edit_distance(plain, text);
     }
     qsort(candidates, count, sizeof *candidates, candidate_order);
@@ -199,6 +216,10 @@ enum status raise_unresolved_column(struct resolver *resolver, const char *quote
                                     const char *plain, uint32_t part_count, int position,
                                     int position_end, struct error *err)
 {
+    if (resolver->lambdas != NULL && resolver->select_position_end > 0) {
+        position = resolver->select_position;
+        position_end = resolver->select_position_end;
+    }
     const char *proposal =
         scope_suggestions(resolver->analyzer, resolver->scope, plain, part_count);
     if (proposal[0] == '\0')

@@ -32,7 +32,7 @@ static struct expr *take_window(struct arena *arena, struct expr *expr, void *ar
         windows->capacity = capacity;
     }
     struct attribute *attribute = analyzer_attribute(
-        windows->analyzer, expr_name(windows->analyzer, expr), expr->type, expr->nullable);
+        windows->analyzer, expr_qualified(windows->analyzer, expr), expr->type, expr->nullable);
     windows->attributes[windows->functions.count] = attribute;
     expr_list_add(arena, &windows->functions, expr);
     return attribute_expr(arena, attribute);

@@ -688,23 +688,107 @@ enum status decorrelate(struct rewriter *rewriter, struct logical_node *node,
     return OK;
 }
 
+/* A one-row generator, perhaps below a projection. */
+static struct logical_node *generator_of(struct logical_node *node)
+{
+    if (node->kind == LOGICAL_PROJECT)
+        node = node->children[0];
+    if (node->kind != LOGICAL_GENERATE || node->children[0]->kind != LOGICAL_VALUES ||
+        node->children[0]->values.row_count != 1 || node->children[0]->output_count != 0)
+        return NULL;
+    return node;
+}
+
+static struct expr *to_variable(struct arena *arena, struct expr *expr, void *arg)
+{
+    const struct expr *variable = arg;
+    if (expr->kind != EXPR_COLUMN || expr->column.attribute_id != variable->variable.id)
+        return expr;
+    struct expr *copy = expr_copy(arena, variable);
+    copy->type = expr->type;
+    return copy;
+}
+
+/* LEFT JOIN LATERAL explode(a) ON c: the elements for which c does not hold are left out of the
+ * array, so that a row whose elements all fail comes out with NULL. */
+static bool filter_elements(struct rewriter *rewriter, struct expr *generator,
+                            const struct attribute *element, struct expr *condition)
+{
+    struct arena *arena = rewriter->arena;
+    if (strcmp(generator->generator.function->name, "explode") != 0 ||
+        generator->args[0]->type->id != TYPE_ARRAY)
+        return false;
+    struct expr *variable = arena_new_object(arena, sizeof *variable);
+    variable->kind = EXPR_LAMBDA_VARIABLE;
+    variable->type = element->type;
+    variable->nullable = true;
+    variable->position = variable->position_end = -1;
+    variable->variable.id = element->id;
+    variable->variable.name = element->name;
+    struct expr *lambda = arena_new_object(arena, sizeof *lambda);
+    lambda->kind = EXPR_LAMBDA;
+    lambda->args = arena_new_object(arena, sizeof(struct expr *));
+    lambda->args[0] = expr_rewrite(arena, condition, to_variable, variable);
+    lambda->arg_count = 1;
+    lambda->type = lambda->args[0]->type;
+    lambda->nullable = true;
+    lambda->position = lambda->position_end = -1;
+    lambda->lambda.variable_count = 1;
+    lambda->lambda.variable_ids = arena_new_object(arena, sizeof(uint32_t));
+    lambda->lambda.variable_ids[0] = element->id;
+    lambda->lambda.variable_names = arena_new_object(arena, sizeof(char *));
+    lambda->lambda.variable_names[0] = element->name;
+    struct expr *args[] = {generator->args[0], lambda};
+    struct function_call call = {
+        .name = "filter", .args = args, .arg_count = 2, .position = -1, .position_end = -1};
+    struct error ignored = ERROR_INIT;
+    return function_resolve(&rewriter->functions, &call, &generator->args[0], &ignored) == OK;
+}
+
+static bool is_true(const struct expr *expr)
+{
+    return expr->kind == EXPR_LITERAL && expr->type->id == TYPE_BOOLEAN &&
+           !vector_is_null(expr->literal.value, 0) &&
+           VECTOR_VALUES(uint8_t, expr->literal.value)[0] != 0;
+}
+
 bool lateral_generator(struct rewriter *rewriter, struct logical_node *join,
                        struct logical_node **out)
 {
+    struct arena *arena = rewriter->arena;
     struct logical_node *left = join->children[0], *right = join->children[1];
+    struct logical_node *from = generator_of(right);
     bool outer = join->join.kind == LOGICAL_JOIN_LEFT;
-    if (right->kind != LOGICAL_GENERATE || right->children[0]->kind != LOGICAL_VALUES ||
-        right->children[0]->values.row_count != 1 || right->children[0]->output_count != 0)
+    struct expr *condition = join->join.condition;
+    if (from == NULL)
         return false;
-    if (outer && join->join.condition != NULL)
+    if (condition != NULL && is_true(condition))
+        condition = NULL;
+    struct expr *generator = expr_copy(arena, joined(rewriter, from->generate.generator));
+    bool filtered = outer && condition != NULL;
+    if (filtered && (right != from || from->generate.outer || from->output_count != 1 ||
+                     !filter_elements(rewriter, generator, from->output[0], condition)))
         return false;
-    struct logical_node *node = logical_over(rewriter->arena, LOGICAL_GENERATE, left);
-    node->generate.generator = joined(rewriter, right->generate.generator);
-    node->generate.outer = right->generate.outer || outer;
-    node->output = join->output;
-    node->output_count = join->output_count;
-    *out = node;
-    if (join->join.condition != NULL)
-        *out = logical_filter(rewriter->arena, node, join->join.condition);
+    struct logical_node *node = logical_over(arena, LOGICAL_GENERATE, left);
+    uint32_t width = left->output_count + from->output_count;
+    node->generate.generator = generator;
+    node->generate.outer = from->generate.outer || outer;
+    node->output = arena_new_object(arena, (width + 1) * sizeof(struct attribute *));
+    node->output_count = width;
+    memcpy(node->output, left->output, left->output_count * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < from->output_count; i++) {
+        node->output[left->output_count + i] = arena_new_object(arena, sizeof(struct attribute));
+        *node->output[left->output_count + i] = *from->output[i];
+        node->output[left->output_count + i]->nullable |= outer;
+    }
+    struct expr **exprs = arena_new_object(arena, (join->output_count + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < join->output_count; i++) {
+        bool computed = i >= left->output_count && right != from;
+        exprs[i] = computed ? joined(rewriter, right->project.exprs[i - left->output_count])
+                            : attribute_expr(arena, join->output[i]);
+    }
+    *out = logical_project(arena, node, exprs, join->output, join->output_count);
+    if (condition != NULL && !filtered)
+        *out = logical_filter(arena, *out, condition);
     return true;
 }

@@ -41,22 +41,31 @@ static void need_all(struct pruner *pruner, const struct logical_node *node)
         pruner->needed[node->output[i]->id] = 1;
 }
 
+static bool is_wanted(const struct attribute *attribute, const uint32_t *wanted, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (wanted[i] == attribute->id)
+            return true;
+    return false;
+}
+
 static struct logical_node *prune(struct pruner *pruner, struct logical_node *node);
 
-/* A projection to the needed columns, where the child has more. */
-static struct logical_node *trim(struct pruner *pruner, struct logical_node *node)
+/* A projection to the columns whose ids are in `wanted`, where the child has more. */
+static struct logical_node *trim(struct pruner *pruner, struct logical_node *node,
+                                 const uint32_t *wanted, uint32_t wanted_count)
 {
     struct arena *arena = pruner->rewriter->arena;
     uint32_t count = 0;
     for (uint32_t i = 0; i < node->output_count; i++)
-        count += is_needed(pruner, node->output[i]);
+        count += is_wanted(node->output[i], wanted, wanted_count);
     if (count == node->output_count || node->kind == LOGICAL_RELATION)
         return node;
     struct expr **exprs = arena_new_object(arena, (count + 1) * sizeof(struct expr *));
     struct attribute **output = arena_new_object(arena, (count + 1) * sizeof(struct attribute *));
     count = 0;
     for (uint32_t i = 0; i < node->output_count; i++) {
-        if (!is_needed(pruner, node->output[i]))
+        if (!is_wanted(node->output[i], wanted, wanted_count))
             continue;
         output[count] = node->output[i];
         exprs[count++] = attribute_expr(arena, node->output[i]);
@@ -64,10 +73,16 @@ static struct logical_node *trim(struct pruner *pruner, struct logical_node *nod
     return logical_project(arena, node, exprs, output, count);
 }
 
-/* Prunes the child for a parent whose own needs are marked, apart from marks made above it. */
+/* Prunes the child, then drops what only nodes below it have needed. */
 static struct logical_node *prune_trimmed(struct pruner *pruner, struct logical_node *child)
 {
-    return trim(pruner, prune(pruner, child));
+    uint32_t *wanted =
+        arena_new_object(pruner->rewriter->arena, (child->output_count + 1) * sizeof *wanted);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < child->output_count; i++)
+        if (is_needed(pruner, child->output[i]))
+            wanted[count++] = child->output[i]->id;
+    return trim(pruner, prune(pruner, child), wanted, count);
 }
 
 static struct logical_node *prune_relation(struct pruner *pruner, struct logical_node *node)
