@@ -51,6 +51,7 @@ enum status plan_query(struct arena *query, const struct analysis *analysis,
     struct logical_node *node = analysis->root;
     init_rewriter(&rewriter, query, analysis);
     TRY(rewrite_subqueries(&rewriter, node, &node, err));
+    TRY(rewrite_set_operations(&rewriter, node, &node, err));
     node = fold_constants(&rewriter, node);
     node = push_filters(&rewriter, node);
     node = collapse_projects(&rewriter, node);

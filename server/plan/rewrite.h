@@ -19,6 +19,10 @@ struct rewriter {
 MUST_USE enum status rewrite_subqueries(struct rewriter *rewriter, struct logical_node *node,
                                         struct logical_node **out, struct error *err);
 
+/* Set operations of streams become joins and aggregations. */
+MUST_USE enum status rewrite_set_operations(struct rewriter *rewriter, struct logical_node *node,
+                                            struct logical_node **out, struct error *err);
+
 /* Constant sub-expressions become literals. */
 struct logical_node *fold_constants(struct rewriter *rewriter, struct logical_node *node);
 

@@ -120,11 +120,28 @@ static json_t *sink_spec(struct arena *arena, const struct conformance_case *one
     return sink;
 }
 
+/* SQL with steps over it: the SQL becomes a view of its own below them. */
+static void split_sql(struct arena *arena, json_t *view, json_t *views)
+{
+    json_t *sql = json_object_get(view, "sql");
+    if (sql == NULL || json_object_size(view) <= 2)
+        return;
+    const char *name =
+        arena_sprintf(arena, "%s_sql", json_string_value(json_object_get(view, "name")));
+    json_t *below = json_object();
+    (void)json_object_set_new(below, "name", json_string(name));
+    (void)json_object_set(below, "sql", sql);
+    (void)json_array_append_new(views, below);
+    (void)json_object_del(view, "sql");
+    (void)json_object_set_new(view, "from", json_string(name));
+}
+
 /* A view's watermark may be a list: each but the last becomes a view of its own below it. */
 static void add_view(struct arena *arena, const json_t *view, json_t *views)
 {
     json_t *list = json_object_get(view, "watermark");
     json_t *last = json_copy((json_t *)(uintptr_t)view);
+    split_sql(arena, last, views);
     for (size_t i = 0; i + 1 < json_array_size(list); i++) {
         json_t *below = json_object();
         const char *name =
