@@ -689,10 +689,11 @@ static void watch_worker(struct control *control, struct query *query, int64_t n
     int64_t silent = now - query->heard_us;
     if (query->now.state == QUERY_RUNNING &&
         silent >= config_duration_us(config, SETTING_heartbeatTimeout)) {
-        char reason[96];
-        (void)snprintf(reason, sizeof reason, "the worker has not answered for %lld s",
-                       (long long)(silent / 1000000));
-        query_set_state(control, query, QUERY_UNKNOWN, reason);
+        struct error err = ERROR_INIT;
+        char seconds[24];
+        (void)snprintf(seconds, sizeof seconds, "%lld", (long long)(silent / 1000000));
+        (void)error_raise(&err, STATUS_WORKER_UNRESPONSIVE, "seconds", seconds, NULL);
+        query_set_state(control, query, QUERY_UNKNOWN, err.text);
     }
 }
 

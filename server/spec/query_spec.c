@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#define DEFAULT_ATTEMPTS_MAX 20
+#define DEFAULT_ATTEMPTS_MAX INT32_MAX /* the server's own limit, restartMax, holds */
 
 static enum status check_fields(struct json_reader *reader, struct json_place place,
                                 const char *const *fields)

@@ -315,6 +315,32 @@ static void a_replaced_spec_applies_now_if_asked(void **state)
     drop("swap");
 }
 
+static void a_silent_worker_is_unknown_until_it_speaks(void **state)
+{
+    (void)state;
+    struct server quick;
+    static const char *const quick_flags[] = {"--heartbeat-interval", "20 ms",
+                                              "--heartbeat-timeout", "200 ms", NULL};
+    server_start(&quick, quick_flags);
+    json_decref(post(&quick, "/v1/queries",
+                     "{\"name\":\"mute\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":"
+                     "\"SELECT value FROM c\",\"sink\":{\"format\":\"noop\"}}",
+                     201));
+    await_state(&quick, "mute", "RUNNING");
+    json_t *status = get(&quick, "/v1/queries/mute/status", 200);
+    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+    json_decref(status);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    await_state(&quick, "mute", "UNKNOWN");
+    status = get(&quick, "/v1/queries/mute/status", 200);
+    assert_non_null(strstr(text_of(status, "stateReason"), "has not answered"));
+    json_decref(status);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    await_state(&quick, "mute", "RUNNING");
+    server_stop(&quick);
+    server_end(&quick);
+}
+
 static void sigterm_ends_in_order(void **state)
 {
     (void)state;
@@ -342,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_failing_query_says_why),
         cmocka_unit_test(waiting_ends_with_its_time),
         cmocka_unit_test(a_replaced_spec_applies_now_if_asked),
+        cmocka_unit_test(a_silent_worker_is_unknown_until_it_speaks),
         cmocka_unit_test(sigterm_ends_in_order),
     };
     return cmocka_run_group_tests_name("api/runs", tests, setup, teardown) != 0;
