@@ -1,7 +1,8 @@
 /*
  * percentile, median, percentile_cont, percentile_disc, percentile_approx.
  *
- * All of them count the distinct values (row keys, which sort as the values do).
+ * All of them count the distinct values (row keys, which sort as the values do).  The approximate
+ * one puts neighbours together when there are many, within its accuracy.
  */
 #include "base/check.h"
 #include "columnar/number_text.h"
@@ -149,6 +150,28 @@ RESOLVER(aggregate_resolve_ordered_percentile)
     return OK;
 }
 
+static enum status read_accuracy(struct resolve_context *ctx, struct expr *call,
+                                 struct aggregate_options *options, struct error *err)
+{
+    struct vector *value;
+    const struct type *type = type_simple(TYPE_LONG);
+    if (!type_is_integral(call->args[2]->type))
+        return function_wrong_type(call, 2, "\"INTEGRAL\"", err);
+    if (!expr_is_foldable(call->args[2]))
+        return function_not_foldable(call, 2, "accuracy", err);
+    TRY(expr_constant(ctx->arena, coercion_cast(ctx, call->args[2], type), ctx->time_zone, &value,
+                      err));
+    int64_t accuracy = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(int64_t, value);
+    if (accuracy < 1 || accuracy > INT32_MAX)
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, call->position,
+                              call->position_end, "sqlExpr", function_sql(ctx->arena, call),
+                              "exprName", "accuracy", "valueRange", "(0, 2147483647]",
+                              "currentValue",
+                              arena_sprintf(ctx->arena, "%lldL", (long long)accuracy), NULL);
+    options->accuracy = (int)accuracy;
+    return OK;
+}
+
 RESOLVER(aggregate_resolve_percentile_approx)
 {
     *out = call;
@@ -171,6 +194,7 @@ RESOLVER(aggregate_resolve_percentile_approx)
             err);
     }
     TRY(read_percents(ctx, call, 1, options, err));
+    TRY(read_accuracy(ctx, call, options, err));
     aggregate_finish_call(call, result_of(ctx, type, options));
     return OK;
 }
@@ -196,6 +220,79 @@ static enum status negative_frequency(int64_t frequency, struct error *err)
     return error_set(err, STATUS_INTERNAL_ERROR, "Negative values found in percentile: %s", text);
 }
 
+struct counted {
+    struct bytes value;
+    uint64_t count; /* after sorting: of this value and all before it */
+};
+
+static int compare_counted(const void *a, const void *b)
+{
+    return bytes_compare(((const struct counted *)a)->value, ((const struct counted *)b)->value);
+}
+
+static enum status sorted_counts(struct arena *arena, const struct value_set *set,
+                                 struct counted **out, struct error *err)
+{
+    void *memory;
+    TRY(arena_alloc(arena, (size_t)set->list.count + 1, sizeof(struct counted), &memory, err));
+    struct counted *counts = memory;
+    uint32_t offset = 0;
+    uint32_t n = 0;
+    while (value_set_next(set, &offset, &counts[n].value, &counts[n].count))
+        n++;
+    qsort(counts, n, sizeof *counts, compare_counted);
+    for (uint32_t i = 1; i < n; i++)
+        counts[i].count += counts[i - 1].count;
+    *out = counts;
+    return OK;
+}
+
+/* Values that share a group stand for one another: `share` of all in one group. */
+static enum status regroup(struct value_set *set, struct arena *arena, uint32_t groups,
+                           struct error *err)
+{
+    struct arena *work = arena_new("batch", 0);
+    struct counted *counts;
+    struct value_set kept = {0};
+    enum status status = sorted_counts(work, set, &counts, err);
+    uint32_t n = set->list.count;
+    uint64_t share = status == OK ? counts[n - 1].count / groups + 1 : 0;
+    uint64_t done = 0;
+    for (uint32_t i = 0; status == OK && i < n; i++) {
+        if (counts[i].count - done < share && i + 1 < n)
+            continue;
+        status = value_set_add(&kept, work, counts[i].value, counts[i].count - done, err);
+        done = counts[i].count;
+    }
+    set->list.size = 0;
+    set->list.count = 0;
+    memset(set->slots, 0, set->slot_count * sizeof *set->slots);
+    uint32_t offset = 0;
+    struct bytes value;
+    uint64_t count;
+    while (status == OK && value_set_next(&kept, &offset, &value, &count))
+        status = value_set_add(set, arena, value, count, err);
+    arena_free(work);
+    return status;
+}
+
+/*
+ * percentile_approx keeps at most about 20 times `accuracy` values: beyond that, neighbours are
+ * put together in groups of a tenth of the error allowed (a group counts as its largest value, so
+ * a rank is off by no more than the largest group).
+ */
+static enum status compress(const struct expr *expr, struct value_set *set, struct arena *arena,
+                            struct error *err)
+{
+    if (expr->aggregate.aggregate->ops != &aggregate_percentile_approx)
+        return OK;
+    const struct aggregate_options *options = expr->aggregate.bound;
+    uint64_t groups = (uint64_t)options->accuracy * 10;
+    if (groups > UINT32_MAX / 4 || set->list.count < 2 * groups + 128)
+        return OK;
+    return regroup(set, arena, (uint32_t)groups, err);
+}
+
 static enum status percentile_update(const struct aggregate_update *update, struct error *err)
 {
     struct bytes *values;
@@ -214,9 +311,10 @@ static enum status percentile_update(const struct aggregate_update *update, stru
             if (count < 0)
                 return negative_frequency(count, err);
         }
+        struct value_set *set = (void *)aggregate_state(update, i);
         if (count > 0)
-            TRY(value_set_add((void *)aggregate_state(update, i), update->arena, values[i],
-                              (uint64_t)count, err));
+            TRY(value_set_add(set, update->arena, values[i], (uint64_t)count, err));
+        TRY(compress(update->expr, set, update->arena, err));
     }
     return OK;
 }
@@ -224,13 +322,12 @@ static enum status percentile_update(const struct aggregate_update *update, stru
 static enum status percentile_merge(const struct expr *expr, struct arena *arena, uint8_t *into,
                                     const uint8_t *from, struct error *err)
 {
-    (void)expr;
     uint32_t offset = 0;
     struct bytes value;
     uint64_t count;
     while (value_set_next((const void *)from, &offset, &value, &count))
         TRY(value_set_add((void *)into, arena, value, count, err));
-    return OK;
+    return compress(expr, (void *)into, arena, err);
 }
 
 static void percentile_save(const struct expr *expr, const uint8_t *state, struct buffer *out)
@@ -247,34 +344,6 @@ static enum status percentile_load(const struct expr *expr, struct arena *arena,
 }
 
 /* ---- results ---- */
-
-struct counted {
-    struct bytes value;
-    uint64_t count; /* after sorting: of this value and all before it */
-};
-
-static int compare_counted(const void *a, const void *b)
-{
-    return bytes_compare(((const struct counted *)a)->value, ((const struct counted *)b)->value);
-}
-
-static enum status sorted_counts(const struct aggregate_update *call, const struct value_set *set,
-                                 struct counted **out, struct error *err)
-{
-    void *memory;
-    TRY(arena_alloc(call->ctx->arena, (size_t)set->list.count + 1, sizeof(struct counted), &memory,
-                    err));
-    struct counted *counts = memory;
-    uint32_t offset = 0;
-    uint32_t n = 0;
-    while (value_set_next(set, &offset, &counts[n].value, &counts[n].count))
-        n++;
-    qsort(counts, n, sizeof *counts, compare_counted);
-    for (uint32_t i = 1; i < n; i++)
-        counts[i].count += counts[i - 1].count;
-    *out = counts;
-    return OK;
-}
 
 /* The value at a position counted from 0. */
 static uint32_t at_position(const struct counted *counts, uint32_t n, uint64_t position)
@@ -351,7 +420,7 @@ static enum status group_results(const struct aggregate_update *call, const stru
 {
     const struct aggregate_options *options = call->expr->aggregate.bound;
     struct counted *counts;
-    TRY(sorted_counts(call, set, &counts, err));
+    TRY(sorted_counts(call->ctx->arena, set, &counts, err));
     uint32_t n = set->list.count;
     struct bytes *keys = arena_new_object(call->ctx->arena, ((size_t)n + 1) * sizeof(struct bytes));
     for (uint32_t i = 0; i < n; i++)

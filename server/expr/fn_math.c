@@ -17,14 +17,6 @@ static double acosh_java(double x)
     return java_log(x + sqrt(x * x - 1.0));
 }
 
-static double asinh_java(double x)
-{
-    if (isinf(x) || x == 0.0)
-        return x;
-    double size = fabs(x);
-    return copysign(java_log(size + sqrt(size * size + 1.0)), x);
-}
-
 static double atanh_java(double x)
 {
     return 0.5 * (log1p(x) - log1p(-x));
@@ -33,7 +25,7 @@ static double atanh_java(double x)
 KERNEL_UNARY(kernel_acos, double, double, acos(x))
 KERNEL_UNARY(kernel_acosh, double, double, acosh_java(x))
 KERNEL_UNARY(kernel_asin, double, double, asin(x))
-KERNEL_UNARY(kernel_asinh, double, double, asinh_java(x))
+KERNEL_UNARY(kernel_asinh, double, double, asinh(x))
 KERNEL_UNARY(kernel_atan, double, double, atan(x))
 KERNEL_BINARY(kernel_atan2, double, double, double, atan2(x + 0.0, y + 0.0))
 KERNEL_UNARY(kernel_atanh, double, double, atanh_java(x))

@@ -216,6 +216,34 @@ static const void *mode_mark(const struct resolve_context *ctx)
     return ctx->ansi ? ansi : NULL;
 }
 
+/* map(k1, v1, ...)[key] of columns makes no map: it means CASE WHEN key = k1 THEN v1 ... END. */
+static enum status map_lookup(struct resolve_context *ctx, struct expr *call, struct error *err)
+{
+    const struct expr *map = call->args[0];
+    struct expr **args = arena_new_object(ctx->arena, ((size_t)map->arg_count + 1) * sizeof *args);
+    for (uint32_t i = 0; i < map->arg_count; i += 2) {
+        TRY(function_resolve_2(ctx, "=", call->args[1], map->args[i], &args[i], err));
+        args[i + 1] = map->args[i + 1];
+    }
+    struct function_call choice = {.name = "case",
+                                   .args = args,
+                                   .arg_count = map->arg_count,
+                                   .position = call->position,
+                                   .position_end = call->position_end};
+    struct expr *found;
+    TRY(function_resolve(ctx, &choice, &found, err));
+    call->call.function = function_find("map []");
+    call->call.name = call->call.function->name;
+    function_replace(ctx, call, found);
+    return OK;
+}
+
+static bool is_made_of_columns(const struct expr *map)
+{
+    return map->kind == EXPR_CALL && strcmp(map->call.function->name, "map") == 0 &&
+           map->arg_count > 0 && !expr_is_foldable(map) && expr_is_deterministic(map);
+}
+
 /* a[b] */
 RESOLVER(resolve_subscript)
 {
@@ -239,15 +267,15 @@ RESOLVER(resolve_subscript)
         call->args[1] = coercion_cast(ctx, call->args[1], base->key);
         if (!type_is_orderable(base->key))
             return function_not_orderable(call, base->key, err);
+        if (is_made_of_columns(call->args[0]))
+            return map_lookup(ctx, call, err);
         call->call.kernel = kernel_map_value;
         function_finish(call, base->element);
         return OK;
     }
     if (base->id == TYPE_VOID) {
-        *out = call->args[0];
         function_finish(call, base);
         call->call.kernel = kernel_array_element;
-        *out = call;
         return OK;
     }
     if (base->id != TYPE_ARRAY)

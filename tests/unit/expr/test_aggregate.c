@@ -247,6 +247,37 @@ static void test_two_arguments(void **state)
     check("percentile_approx", TYPE_DOUBLE, TYPE_VOID);
 }
 
+/* Many distinct values: the state stays small and the answer within the accuracy. */
+static void test_approximate_percentile(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new("test", 0);
+    struct resolve_context ctx;
+    resolve_context_init(&ctx, arena);
+    struct error err = ERROR_INIT;
+    struct run run = {.arena = arena, .arg_count = 3};
+    run.ctx = (struct eval_context){.arena = arena, .zone = timezone_utc(), .time_zone = "UTC"};
+    struct expr *args[] = {expr_column(arena, 1, "x", type_simple(TYPE_LONG), true),
+                           expr_literal_int(arena, 1), expr_literal_int(arena, 20)};
+    struct aggregate_call call = {.name = "percentile_approx", .args = args, .arg_count = 3};
+    assert_int_equal(aggregate_resolve(&ctx, &call, &run.expr, &err), OK);
+    uint8_t *sketch = new_state(&run);
+    for (int batch = 0; batch < 100; batch++) {
+        assert_int_equal(vector_new(arena, type_simple(TYPE_LONG), ROWS, &run.args[0], &err), OK);
+        for (int row = 0; row < ROWS; row++)
+            VECTOR_VALUES(int64_t, run.args[0])[row] = (int64_t)batch + (int64_t)row * 100;
+        for (uint32_t i = 1; i < 3; i++)
+            run.args[i] = args[i]->literal.value;
+        update(&run, 0, ROWS, sketch);
+    }
+    struct buffer bytes = {0};
+    run.expr->aggregate.aggregate->ops->save(run.expr, sketch, &bytes);
+    assert_true(bytes.size_bytes < 20000);
+    buffer_fini(&bytes);
+    assert_string_equal(finish(&run, sketch), "59999");
+    arena_free(arena);
+}
+
 static void expect_error(const char *name, struct expr *const *args, uint32_t count,
                          struct resolve_context *ctx, enum status expected)
 {
@@ -284,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_argument),
         cmocka_unit_test(test_two_arguments),
+        cmocka_unit_test(test_approximate_percentile),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
