@@ -241,6 +241,16 @@ static void print_error(const struct error *err)
     fprintf(stderr, "\n");
 }
 
+/* Where a query without a checkpointLocation keeps it: by its name, so that two do not meet. */
+static const char *own_checkpoint(struct arena *arena, const char *data_dir, struct bytes spec_json)
+{
+    struct error ignored = ERROR_INIT; /* query_open says what is wrong */
+    struct query_spec *spec = NULL;
+    bool named =
+        query_spec_parse(arena, spec_json, NULL, &spec, &ignored) == OK && spec->name != NULL;
+    return arena_sprintf(arena, "%s/checkpoints/%s", data_dir, named ? spec->name : "default");
+}
+
 static enum status run_streaming(const struct foreground_options *options, struct bytes spec_json,
                                  struct log *log, bool *was_open, struct error *err)
 {
@@ -249,9 +259,8 @@ static enum status run_streaming(const struct foreground_options *options, struc
     TRY(control_open(-1, &control, err));
     struct printing_observer observer = {.base = {.progress = print_progress},
                                          .json = options->json};
-    char *dir = NULL;
-    if (asprintf(&dir, "%s/checkpoints/default", options->data_dir) < 0)
-        dir = NULL;
+    struct arena *arena = arena_new("run", 0);
+    const char *dir = own_checkpoint(arena, options->data_dir, spec_json);
     struct query_config config = {
         .vfs = vfs_posix(),
         .clock = clock_real(),
@@ -263,7 +272,7 @@ static enum status run_streaming(const struct foreground_options *options, struc
     };
     enum status status = run_query(&config, control, NULL, &reason, was_open, err);
     control_close(control);
-    free(dir);
+    arena_free(arena);
     return status;
 }
 
