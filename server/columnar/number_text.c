@@ -8,24 +8,43 @@ static const char digit_pairs[201] =
     "4748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293"
     "949596979899";
 
-size_t number_print_uint64(char *out, uint64_t value)
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "digits are read eight at a time");
+
+/* Less than 10^8, without zeros in front. */
+static size_t print_short(char *out, uint32_t value)
 {
-    char reversed[NUMBER_INT64_TEXT_MAX];
-    char *at = reversed + sizeof(reversed);
-    while (value >= 100) {
+    size_t size = 1;
+    for (uint32_t bound = 10; size < 8 && value >= bound; bound *= 10)
+        size++;
+    size_t at = size;
+    while (at > 1) {
         at -= 2;
-        memcpy(at, digit_pairs + value % 100 * 2, 2);
+        memcpy(out + at, digit_pairs + value % 100 * 2, 2);
         value /= 100;
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(at, digit_pairs + value * 2, 2);
-    } else {
-        *--at = (char)('0' + value);
-    }
-    size_t size = (size_t)(reversed + sizeof(reversed) - at);
-    memcpy(out, at, size);
+    if (at == 1)
+        out[0] = (char)('0' + value);
     return size;
+}
+
+static void print_eight(char *out, uint32_t value)
+{
+    uint32_t high = value / 10000;
+    uint32_t low = value % 10000;
+    memcpy(out, digit_pairs + high / 100 * 2, 2);
+    memcpy(out + 2, digit_pairs + high % 100 * 2, 2);
+    memcpy(out + 4, digit_pairs + low / 100 * 2, 2);
+    memcpy(out + 6, digit_pairs + low % 100 * 2, 2);
+}
+
+size_t number_print_uint64(char *out, uint64_t value)
+{
+    if (value < 100000000)
+        return print_short(out, (uint32_t)value);
+    uint64_t rest = value / 100000000;
+    size_t size = number_print_uint64(out, rest);
+    print_eight(out + size, (uint32_t)(value - rest * 100000000));
+    return size + 8;
 }
 
 size_t number_print_int64(char *out, int64_t value)
@@ -62,6 +81,20 @@ static enum text_result finish_integer(int64_t negated, bool negative, int64_t *
     return __builtin_sub_overflow(0, negated, out) ? TEXT_OUT_OF_RANGE : TEXT_OK;
 }
 
+/* Eight digits at once: pairs, then fours, then all of them. */
+static inline bool read_eight(const uint8_t *at, uint32_t *out)
+{
+    uint64_t x;
+    memcpy(&x, at, sizeof(x));
+    x ^= UINT64_C(0x3030303030303030);
+    if (((x | (x + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080)) != 0)
+        return false;
+    x = x * 10 + (x >> 8);
+    x = (x & UINT64_C(0x00FF00FF00FF00FF)) * 100 + (x >> 16 & UINT64_C(0x00FF00FF00FF00FF));
+    *out = (uint32_t)(x & 0xFFFF) * 10000 + (uint32_t)(x >> 32 & 0xFFFF);
+    return true;
+}
+
 enum text_result number_parse_int64(struct bytes text, int64_t *out)
 {
     const uint8_t *at = text.data;
@@ -73,6 +106,12 @@ enum text_result number_parse_int64(struct bytes text, int64_t *out)
         return TEXT_INVALID;
     if (end - at <= 18) { /* cannot overflow */
         int64_t value = 0;
+        uint32_t eight;
+        for (; end - at >= 8; at += 8) {
+            if (!read_eight(at, &eight))
+                return TEXT_INVALID;
+            value = value * 100000000 + eight;
+        }
         for (; at < end; at++) {
             uint8_t digit = (uint8_t)(*at - '0');
             if (digit > 9)

@@ -27,13 +27,23 @@ static bool is_digit(uint8_t byte)
 
 /* ---- yyyy-MM-dd[T ]HH:mm:ss[.f][Z] ---- */
 
-static inline int32_t two_digits(const uint8_t *at, uint32_t *bad)
+/* Eight characters: where `form` has '0' a digit, elsewhere the same character.  Bytes of the
+ * result: 10 times the digit there plus the one behind it.  `*bad` gets a bit if they differ. */
+static inline uint64_t digit_pairs(const uint8_t *at, uint64_t form, uint64_t *bad)
 {
-    uint32_t tens = at[0] - (uint32_t)'0';
-    uint32_t ones = at[1] - (uint32_t)'0';
-    *bad |= (uint32_t)(tens > 9) | (uint32_t)(ones > 9);
-    return (int32_t)(tens * 10 + ones);
+    uint64_t x;
+    memcpy(&x, at, sizeof(x));
+    x ^= form;
+    /* over 9, or over 0 where the form has no digit, carries into the top bit */
+    uint64_t separators = (form & UINT64_C(0x0F0F0F0F0F0F0F0F)) + UINT64_C(0x7F7F7F7F7F7F7F7F);
+    uint64_t limit =
+        UINT64_C(0x7676767676767676) + (separators >> 7 & UINT64_C(0x0101010101010101)) * 9;
+    *bad |= (x | (x + limit)) & UINT64_C(0x8080808080808080);
+    return x * 10 + (x >> 8);
 }
+
+#define FORM_DATE  UINT64_C(0x2D30302D30303030) /* 0000-00- */
+#define FORM_CLOCK UINT64_C(0x30303A30303A3030) /* 00:00:00 */
 
 /* False if the text has another form, which says nothing about its validity. */
 static inline bool read_iso(struct bytes text, struct reading *out)
@@ -41,20 +51,22 @@ static inline bool read_iso(struct bytes text, struct reading *out)
     if (text.size_bytes < 19)
         return false;
     const uint8_t *at = text.data;
-    uint32_t bad = (uint32_t)(at[4] != '-') | (uint32_t)(at[7] != '-') |
-                   (uint32_t)(at[10] != 'T' && at[10] != ' ') | (uint32_t)(at[13] != ':') |
-                   (uint32_t)(at[16] != ':');
-    out->year = two_digits(at, &bad) * 100 + two_digits(at + 2, &bad);
-    out->month = two_digits(at + 5, &bad);
-    out->day = two_digits(at + 8, &bad);
-    out->hour = two_digits(at + 11, &bad);
-    out->minute = two_digits(at + 14, &bad);
-    out->second = two_digits(at + 17, &bad);
+    uint64_t bad = 0;
+    uint64_t date = digit_pairs(at, FORM_DATE, &bad);
+    uint64_t clock = digit_pairs(at + 11, FORM_CLOCK, &bad);
+    uint32_t tens = at[8] - (uint32_t)'0';
+    uint32_t ones = at[9] - (uint32_t)'0';
+    if (bad != 0 || tens > 9 || ones > 9 || (at[10] != 'T' && at[10] != ' '))
+        return false;
+    out->year = (int64_t)((date & 0xFF) * 100 + (date >> 16 & 0xFF));
+    out->month = (int32_t)(date >> 40 & 0xFF);
+    out->day = (int32_t)(tens * 10 + ones);
+    out->hour = (int32_t)(clock & 0xFF);
+    out->minute = (int32_t)(clock >> 24 & 0xFF);
+    out->second = (int32_t)(clock >> 48 & 0xFF);
     out->micro = 0;
     out->only_time = false;
     out->has_zone = false;
-    if (bad != 0)
-        return false;
     size_t next = 19;
     if (next == text.size_bytes)
         return true;
@@ -240,7 +252,9 @@ enum text_result timestamp_text_parse(struct bytes text, const struct timestamp_
     const struct zone *zone = context->zone;
     int32_t offset = 0;
     bool fixed = false;
-    if (reading.has_zone) {
+    if (reading.has_zone && reading.zone.size_bytes == 1 && reading.zone.data[0] == 'Z') {
+        fixed = true;
+    } else if (reading.has_zone) {
         fixed = timezone_parse_offset(reading.zone, &offset);
         if (!fixed && (zone = timezone_lookup(reading.zone)) == NULL)
             return TEXT_INVALID;

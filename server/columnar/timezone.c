@@ -24,6 +24,11 @@
 #define EXPANDED_UNTIL INT64_C(13569465600) /* 2400-01-01 */
 #define CACHED_ZONES   1024
 
+/* From HINTS_FROM to EXPANDED_UNTIL a hint per 2^24 seconds (half a year) says where to look. */
+#define HINTS_FROM INT64_C(-3000000000)
+#define HINT_SHIFT 24
+#define HINTS      ((size_t)((EXPANDED_UNTIL - HINTS_FROM) >> HINT_SHIFT) + 1)
+
 struct zone {
     char id[ZONE_ID_MAX];
     bool fixed;
@@ -31,6 +36,7 @@ struct zone {
     char offset_name[16];
     struct timezone_period *periods; /* expanded: all changes up to EXPANDED_UNTIL */
     size_t period_count;
+    uint16_t *hints; /* the period in which each stretch of time begins */
     struct timezone_file file;
 };
 
@@ -197,6 +203,28 @@ static ssize_t read_zone_file(struct bytes id, uint8_t *content)
 }
 
 /* All periods of the file up to EXPANDED_UNTIL in one array. */
+static size_t search_period(const struct zone *zone, int64_t utc_seconds)
+{
+    size_t low = 0;
+    size_t high = zone->period_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (zone->periods[middle].start <= utc_seconds)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void make_hints(struct zone *zone)
+{
+    zone->hints = calloc(HINTS, sizeof(*zone->hints));
+    CHECK(zone->hints != NULL);
+    for (size_t i = 0; i < HINTS; i++)
+        zone->hints[i] = (uint16_t)search_period(zone, HINTS_FROM + ((int64_t)i << HINT_SHIFT));
+}
+
 static void expand(struct zone *zone)
 {
     const struct timezone_file *file = &zone->file;
@@ -237,6 +265,7 @@ static struct zone *load_region(struct bytes id)
         zone = zone_new(id);
         zone->file = file;
         expand(zone);
+        make_hints(zone);
         if (zone->period_count == 1) {
             zone->fixed = true;
             zone->offset_seconds = zone->periods[0].offset_seconds;
@@ -353,16 +382,12 @@ bool timezone_is_fixed(const struct zone *zone)
 
 static size_t period_index(const struct zone *zone, int64_t utc_seconds)
 {
-    size_t low = 0;
-    size_t high = zone->period_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (zone->periods[middle].start <= utc_seconds)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    if (utc_seconds < HINTS_FROM || utc_seconds >= EXPANDED_UNTIL)
+        return search_period(zone, utc_seconds);
+    size_t index = zone->hints[(utc_seconds - HINTS_FROM) >> HINT_SHIFT];
+    while (index + 1 < zone->period_count && zone->periods[index + 1].start <= utc_seconds)
+        index++;
+    return index;
 }
 
 /* The period of an instant; *end is where the next one starts. */
@@ -405,6 +430,13 @@ int64_t timezone_to_local(const struct zone *zone, int64_t utc_us)
     return add_saturated(utc_us, timezone_offset_seconds(zone, utc_us) * CIVIL_SECOND_US);
 }
 
+/* In an overlap wall clocks up to end + old offset have happened under the old offset already; in a
+ * gap those from there on take the old offset until the gap is over. */
+static int64_t wall_clock_end(int32_t offset, int32_t next_offset, int64_t end)
+{
+    return end + (next_offset > offset ? next_offset : offset);
+}
+
 /*
  * The offset of a wall-clock second.  The candidates are the offsets a day before and after; where
  * they differ, the change between them decides: before the change's wall clock (by either of its
@@ -414,16 +446,20 @@ int64_t timezone_to_local(const struct zone *zone, int64_t utc_us)
 static int32_t local_offset(const struct zone *zone, int64_t local_seconds)
 {
     int64_t probe = local_seconds - OFFSET_MAX - 86400;
+    if (local_seconds < EXPANDED_UNTIL - 86400 * 400) {
+        const struct timezone_period *period = &zone->periods[period_index(zone, probe)];
+        const struct timezone_period *last = &zone->periods[zone->period_count - 1];
+        while (period < last &&
+               local_seconds >= wall_clock_end(period[0].offset_seconds, period[1].offset_seconds,
+                                               period[1].start))
+            period++;
+        return period->offset_seconds;
+    }
     for (;;) {
         int64_t end;
         struct timezone_period period = period_at(zone, probe, &end);
-        if (end == INT64_MAX)
-            return period.offset_seconds;
-        int32_t next = offset_at(zone, end);
-        /* In an overlap wall clocks up to end + old offset have happened under the old offset
-         * already; in a gap those from there on take the old offset until the gap is over. */
-        int32_t limit = next > period.offset_seconds ? next : period.offset_seconds;
-        if (local_seconds < end + limit)
+        if (end == INT64_MAX ||
+            local_seconds < wall_clock_end(period.offset_seconds, offset_at(zone, end), end))
             return period.offset_seconds;
         probe = end;
     }
@@ -445,5 +481,9 @@ const char *timezone_abbreviation(const struct zone *zone, int64_t utc_us)
     if (seconds >= EXPANDED_UNTIL - 86400 * 400)
         seconds -= (seconds - EXPANDED_UNTIL) / INT64_C(12622780800) * INT64_C(12622780800) +
                    INT64_C(12622780800); /* the same day of the 400-year cycle */
-    return zone->periods[period_index(zone, seconds)].name;
+    size_t index = period_index(zone, seconds);
+    /* Java has no name for local mean time: it is the standard time that followed. */
+    while (index + 1 < zone->period_count && strcmp(zone->periods[index].name, "LMT") == 0)
+        index++;
+    return zone->periods[index].name;
 }
