@@ -61,8 +61,10 @@ bool event_time_is(const struct plan_node *node, int ordinal)
     case PLAN_GENERATE:
     case PLAN_WINDOW:
     case PLAN_SESSION:
-        return ordinal < (int)node->children[0]->schema->field_count &&
-               event_time_is(node->children[0], ordinal);
+        if (ordinal >= (int)node->children[0]->schema->field_count)
+            return node->kind == PLAN_SESSION &&
+                   event_time_is_expr(node->children[0], node->session.event_time);
+        return event_time_is(node->children[0], ordinal);
     }
     return false;
 }

@@ -100,7 +100,7 @@ static struct exec_node *add_node(struct pipeline *pipeline, const struct exec_n
 static enum status add_boundary(struct pipeline *pipeline, const struct plan_node *plan,
                                 struct exec_node *next, uint32_t next_input, struct error *err)
 {
-    const struct exec_node_ops *ops = stateful_find(plan->kind);
+    const struct exec_node_ops *ops = stateful_of(plan);
     struct exec_node *node = add_node(pipeline, ops, plan, next, next_input);
     node->inputs = 1; /* its stage's leaf: all producers are done before it begins */
     for (uint32_t i = 0; i < plan->child_count; i++) {
@@ -144,7 +144,7 @@ static enum status build_all(struct pipeline *pipeline, struct error *err)
     struct bytes zone = bytes_of_text(config->time_zone);
     TRY(timezone_find(zone, &pipeline->ctx.eval.zone, err));
     if (config->consumer != NULL) {
-        const struct exec_node_ops *ops = stateful_find(config->consumer->kind)->stateful->writer;
+        const struct exec_node_ops *ops = stateful_of(config->consumer)->stateful->writer;
         pipeline->writer = add_node(pipeline, ops, config->consumer, NULL, config->consumer_input);
         pipeline->writer->inputs = 1;
         TRY(ops->open(pipeline->writer, pipeline->query, config->consumer, err));

@@ -181,7 +181,7 @@ uint32_t stage_graph_operators(const struct stage_graph *graph, struct stage_ope
         const struct stage *stage = &graph->stages[i];
         for (uint32_t b = 0; b < stage->boundary_count; b++) {
             const struct plan_node *node = stage->boundaries[b].node;
-            const struct stateful_ops *ops = stateful_find(node->kind)->stateful;
+            const struct stateful_ops *ops = stateful_of(node)->stateful;
             if (ops->name == NULL || node->operator_id < 0)
                 continue;
             if (count++ >= room)
@@ -201,7 +201,7 @@ bool stage_graph_wants_batch(const struct stage_graph *graph, int64_t watermark_
     for (uint32_t i = 0; i < graph->count; i++)
         for (uint32_t b = 0; b < graph->stages[i].boundary_count; b++) {
             const struct plan_node *node = graph->stages[i].boundaries[b].node;
-            const struct stateful_ops *ops = stateful_find(node->kind)->stateful;
+            const struct stateful_ops *ops = stateful_of(node)->stateful;
             if (ops->wants_batch(node, graph->mode, watermark_us, last_watermark_us))
                 return true;
         }

@@ -3,15 +3,19 @@
  */
 #include "exec/stateful.h"
 
+#include "exec/session_key.h"
+
 static const struct exec_node_ops *const stateful_table[] = {
 #define EXEC_STATEFUL(plan_kind, ops) [plan_kind] = &ops,
 #include "exec/stateful_table.def"
 #undef EXEC_STATEFUL
 };
 
-const struct exec_node_ops *stateful_find(enum plan_kind kind)
+const struct exec_node_ops *stateful_of(const struct plan_node *node)
 {
-    size_t index = (size_t)kind;
+    size_t index = (size_t)node->kind;
+    if (node->kind == PLAN_AGGREGATE && session_key_of(node) >= 0)
+        return &node_session_aggregate;
     return index < sizeof stateful_table / sizeof stateful_table[0] ? stateful_table[index] : NULL;
 }
 
@@ -23,5 +27,5 @@ bool stateful_is_static_join(const struct plan_node *node)
 
 bool stateful_is_boundary(const struct plan_node *node)
 {
-    return node->streaming && stateful_find(node->kind) != NULL && !stateful_is_static_join(node);
+    return node->streaming && stateful_of(node) != NULL && !stateful_is_static_join(node);
 }

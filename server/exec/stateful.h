@@ -53,8 +53,8 @@ struct stateful_ops {
                         int64_t last_watermark_us);
 };
 
-/* The implementation over streams; NULL if the kind keeps no state, or the engine cannot. */
-const struct exec_node_ops *stateful_find(enum plan_kind kind);
+/* The implementation of a node over streams; NULL if it keeps no state, or the engine cannot. */
+const struct exec_node_ops *stateful_of(const struct plan_node *node);
 
 /* Whether this node of a plan begins a partition stage. */
 bool stateful_is_boundary(const struct plan_node *node);
@@ -66,5 +66,7 @@ bool stateful_is_static_join(const struct plan_node *node);
 #define EXEC_STATEFUL(plan_kind, ops) extern const struct exec_node_ops ops;
 #include "exec/stateful_table.def"
 #undef EXEC_STATEFUL
+/* An aggregate by session windows is another operator than one by other keys. */
+extern const struct exec_node_ops node_session_aggregate;
 
 #endif

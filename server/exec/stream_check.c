@@ -23,8 +23,6 @@ static const char *needs_state(enum plan_kind kind)
         return "window functions over a stream";
     case PLAN_SET_OPERATION:
         return "EXCEPT or INTERSECT of a stream";
-    case PLAN_SESSION:
-        return "session windows of a stream";
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_FILTER:
@@ -33,6 +31,7 @@ static const char *needs_state(enum plan_kind kind)
     case PLAN_EXPAND:
     case PLAN_GENERATE:
     case PLAN_WATERMARK:
+    case PLAN_SESSION: /* the aggregate above keeps it */
         return NULL;
     }
     return NULL;
