@@ -43,7 +43,9 @@ struct sink_config {
     const char *time_zone;
     struct vfs *vfs;
     const struct clock *clock;
-    const char *state_dir; /* <checkpoint>/sink; NULL when only validated */
+    const char *state_dir;     /* <checkpoint>/sink; NULL when only validated */
+    const struct option *conf; /* the spec's conf entries, Spark names */
+    size_t conf_count;
 };
 
 #define SINK_CANNOT_TELL (-2)

@@ -205,6 +205,8 @@ static enum status open_format(struct file_sink *sink, const struct sink_config 
         .options = format_options(sink->query, config->options, format),
         .schema = sink->config.data_schema,
         .time_zone = config->time_zone,
+        .conf = config->conf,
+        .conf_count = config->conf_count,
     };
     TRY(format->writer_new(sink->query, &format_config, &sink->config.writer, err));
     sink->config.extension = format->extension(sink->config.writer);

@@ -103,6 +103,8 @@ static enum status open_sink(struct query *query, struct error *err)
         .vfs = query->config.vfs,
         .clock = query->config.clock,
         .state_dir = arena_sprintf(query->arena, "%s/sink", checkpoint_dir(query->checkpoint)),
+        .conf = query->spec->conf.items,
+        .conf_count = query->spec->conf.count,
     };
     return ops->open(query->arena, &config, &query->sink, err);
 }

@@ -1,5 +1,6 @@
 /* Cases that are bounded runs: expressions, aggregates, queries, readers. */
 #include "base/check.h"
+#include "base/utf8.h"
 #include "cell_text.h"
 #include "columnar/value_text.h"
 #include "conformance_case.h"
@@ -135,6 +136,42 @@ struct row_receiver {
     size_t count, capacity;
 };
 
+/* How many bytes of an invalid sequence Java's decoder replaces by one U+FFFD. */
+static size_t malformed_size(struct bytes text)
+{
+    uint8_t a = text.data[0];
+    size_t left = text.size_bytes;
+    uint8_t b = left > 1 ? text.data[1] : 0, c = left > 2 ? text.data[2] : 0;
+    bool b_continues = (b & 0xC0) == 0x80, c_continues = (c & 0xC0) == 0x80;
+    if (a >= 0xE0 && a <= 0xEF) {
+        if ((a == 0xE0 && (b & 0xE0) == 0x80) || !b_continues)
+            return 1;
+        return left > 2 && c_continues ? 3 : 2; /* 3: a surrogate */
+    }
+    if (a >= 0xF0 && a <= 0xF4) {
+        if ((a == 0xF0 && (b < 0x90 || b > 0xBF)) || (a == 0xF4 && (b & 0xF0) != 0x80) ||
+            !b_continues)
+            return 1;
+        return left > 2 && c_continues ? 3 : 2;
+    }
+    return 1;
+}
+
+/* Text as Java shows it: what is no UTF-8 becomes U+FFFD. */
+static void add_decoded(struct buffer *out, struct bytes text)
+{
+    while (text.size_bytes > 0) {
+        size_t size = utf8_sequence_size(text);
+        if (size > 0) {
+            buffer_add(out, text.data, size);
+        } else {
+            buffer_add_text(out, "\xEF\xBF\xBD");
+            size = malformed_size(text);
+        }
+        text = bytes_of(text.data + size, text.size_bytes - size);
+    }
+}
+
 static const char *cell_text(struct arena *arena, const struct vector *vector, uint32_t row,
                              const struct zone *zone)
 {
@@ -146,7 +183,10 @@ static const char *cell_text(struct arena *arena, const struct vector *vector, u
         for (size_t i = 0; i < bytes.size_bytes; i++)
             buffer_printf(&text, "%02X", bytes.data[i]);
     } else {
-        value_text_print(&text, vector, row, zone);
+        struct buffer raw = {0};
+        value_text_print(&raw, vector, row, zone);
+        add_decoded(&text, buffer_bytes(&raw));
+        buffer_fini(&raw);
     }
     const char *out =
         arena_strndup(arena, text.data == NULL ? (const uint8_t *)"" : text.data, text.size_bytes);
@@ -238,6 +278,8 @@ static void answer_query(struct arena *arena, const struct conformance_case *one
     json_t *spec = case_spec(one, one->text);
     const char *name;
     json_t *table, *tables = json_object_get(one->json, "tables");
+    if (tables == NULL)
+        tables = (json_t *)(uintptr_t)one->session;
     json_object_foreach(tables, name, table)
     {
         json_t *relation =

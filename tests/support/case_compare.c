@@ -76,8 +76,9 @@ static const char *masked(struct buffer *out, const char *text)
 static bool names_spark(const char *key, const char *value)
 {
     static const char *const keys[] = {
-        "config", "ansiConfig", "message", "msg",      "failFastMode", "className", "ckptLocation",
-        "reason", "hint2",      "wf",      "required", "treeNode",     "plan"};
+        "config",       "ansiConfig", "message",         "msg", "failFastMode", "className",
+        "ckptLocation", "reason",     "availableCodecs", "wf",  "required",     "treeNode",
+        "plan"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (strcmp(keys[i], key) == 0)
             return true;

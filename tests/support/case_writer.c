@@ -150,6 +150,7 @@ void case_answer_writer(struct arena *arena, const struct conformance_case *one,
     const char *format = json_string_value(json_object_get(one->json, "format"));
     const json_t *partition_by = json_object_get(one->json, "partitionBy");
     struct options options = read_options(arena, json_object_get(one->json, "options"));
+    struct options conf = read_options(arena, json_object_get(one->json, "conf"));
     const char *zone = json_string_value(
         json_object_get(json_object_get(one->json, "conf"), "spark.sql.session.timeZone"));
     json_t *spec = writer_spec(arena, one, disk);
@@ -171,6 +172,8 @@ void case_answer_writer(struct arena *arena, const struct conformance_case *one,
         .vfs = disk->vfs,
         .clock = disk->clock,
         .state_dir = "/case/sink",
+        .conf = conf.items,
+        .conf_count = conf.count,
     };
     if (out->err.status == OK && ops->open(arena, &config, &sink, &out->err) == OK) {
         enum status status = write_rows(arena, one, disk, spec, sink, out);

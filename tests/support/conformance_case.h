@@ -26,7 +26,8 @@ struct conformance_case {
     int line;
     enum case_kind kind;
     json_t *json;
-    const char *text; /* what identifies it: its SQL, or its name */
+    const char *text;      /* what identifies it: its SQL, or its name */
+    const json_t *session; /* tables of the cases above it in the file, for one that has none */
 };
 
 struct case_column {

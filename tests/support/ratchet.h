@@ -4,8 +4,9 @@
  * pending.txt names the cases that do not pass yet, one `<file>:<line>` or scenario path per line;
  * with it a runner is a ratchet: a listed case that passes and an unlisted one that fails are both
  * red.  deviations.tsv names the cases that are answered differently on purpose: rule, cases (a
- * pattern of `<file>:<text>`, with * and ?), what we answer, why a user is better off.  A scenario
- * is named by its path alone, and what we answer must stand in the report of its failure.
+ * pattern of `<file>:<text>` or `<file>:<line>`, with * and ?), what we answer, why a user is
+ * better off.  A scenario is named by its path alone, and what we answer must stand in the report
+ * of its failure.
  *
  * Files are named by their last two components: `expr/cast.jsonl`, `window/late.scn`.
  */
