@@ -8,6 +8,8 @@
  * A row without a time, or whose gap is not positive, is in no session and goes.
  */
 #include "base/check.h"
+#include "columnar/civil.h"
+#include "columnar/timezone.h"
 #include "exec/node.h"
 #include "exec/row_store.h"
 #include "expr/program.h"
@@ -20,6 +22,7 @@ struct session_node {
     uint32_t magic;
     uint32_t width; /* columns of the child */
     uint32_t key_count;
+    const struct type *time_type;       /* of start and end */
     const struct expr_program *program; /* time, gap, keys */
     struct expr_state *state;
     struct row_store store; /* bounded: child's columns, start, end, keys */
@@ -35,6 +38,7 @@ static enum status session_open(struct exec_node *self, struct arena *query,
     session->width = node->children[0]->schema->field_count;
     session->key_count = node->session.key_count;
     CHECK(node->schema->field_count == session->width + 1);
+    session->time_type = node->schema->fields[session->width].type->fields[0].type;
     struct expr **exprs = arena_new_object(query, (session->key_count + 2) * sizeof *exprs);
     exprs[0] = node->session.event_time;
     exprs[1] = node->session.gap;
@@ -55,24 +59,41 @@ static enum status session_begin(struct exec_node *self, struct exec_context *ct
     return OK;
 }
 
-/* The length of a gap: days count 24 hours, months 31 days. */
-static bool gap_us(const struct vector *gap, uint32_t row, int64_t *out)
+/* Months and days of a gap are those of the calendar in the session's time zone. */
+static bool add_calendar(const struct zone *zone, int64_t time_us,
+                         const struct calendar_interval *gap, int64_t *out)
+{
+    int64_t day_us = 86400000000;
+    int64_t local_us = zone == NULL ? time_us : timezone_to_local(zone, time_us);
+    int64_t of_day_us = local_us % day_us;
+    if (of_day_us < 0)
+        of_day_us += day_us;
+    int64_t days = civil_add_months((local_us - of_day_us) / day_us, gap->months) + gap->days;
+    if (__builtin_mul_overflow(days, day_us, &local_us) ||
+        __builtin_add_overflow(local_us, of_day_us, &local_us))
+        return false;
+    int64_t moved_us = zone == NULL ? local_us : timezone_to_utc(zone, local_us);
+    return !__builtin_add_overflow(moved_us, gap->micros, out);
+}
+
+/* Where the session of a row ends; false if its gap is not positive. */
+static bool session_end(const struct vector *gap, uint32_t row, const struct zone *zone,
+                        int64_t start_us, int64_t *end_us)
 {
     if (vector_is_null(gap, row))
         return false;
     uint32_t at = vector_index(gap, row);
+    bool fits = false;
     if (gap->type->id == TYPE_INTERVAL_DT) {
-        *out = VECTOR_VALUES(const int64_t, gap)[at];
-        return *out > 0;
+        fits = !__builtin_add_overflow(start_us, VECTOR_VALUES(const int64_t, gap)[at], end_us);
+    } else if (gap->type->id == TYPE_INTERVAL_YM) {
+        struct calendar_interval months = {.months = VECTOR_VALUES(const int32_t, gap)[at]};
+        fits = add_calendar(zone, start_us, &months, end_us);
+    } else if (gap->type->id == TYPE_INTERVAL) {
+        fits = add_calendar(zone, start_us, &VECTOR_VALUES(const struct calendar_interval, gap)[at],
+                            end_us);
     }
-    if (gap->type->id != TYPE_INTERVAL)
-        return false;
-    const struct calendar_interval *interval =
-        &VECTOR_VALUES(const struct calendar_interval, gap)[at];
-    int64_t days = (int64_t)interval->months * 31 + interval->days;
-    int64_t day_us = 0;
-    return !__builtin_mul_overflow(days, 86400000000, &day_us) &&
-           !__builtin_add_overflow(day_us, interval->micros, out) && *out > 0;
+    return fits && *end_us > start_us;
 }
 
 /* The rows that are in a session, and where theirs begin and end (by row). */
@@ -82,8 +103,8 @@ static enum status own_sessions(struct session_node *session, struct exec_contex
 {
     TRY(expr_eval(session->program, session->state, &ctx->eval, batch, inputs, err));
     for (int i = 0; i < 2; i++)
-        TRY(vector_new(ctx->batch_arena, type_simple(TYPE_TIMESTAMP), batch->rows, &bounds[i],
-                       err));
+        TRY(vector_new(ctx->batch_arena, session->time_type, batch->rows, &bounds[i], err));
+    const struct zone *zone = session->time_type->id == TYPE_TIMESTAMP_NTZ ? NULL : ctx->eval.zone;
     int64_t *starts = VECTOR_VALUES(int64_t, bounds[0]);
     int64_t *ends = VECTOR_VALUES(int64_t, bounds[1]);
     memset(starts, 0, batch->rows * sizeof *starts);
@@ -95,12 +116,11 @@ static enum status own_sessions(struct session_node *session, struct exec_contex
     const int64_t *times = VECTOR_VALUES(const int64_t, inputs[0]);
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
-        int64_t length_us = 0;
-        if (vector_is_null(inputs[0], row) || !gap_us(inputs[1], row, &length_us))
+        if (vector_is_null(inputs[0], row))
             continue;
         starts[row] = times[vector_index(inputs[0], row)];
-        if (__builtin_add_overflow(starts[row], length_us, &ends[row]))
-            ends[row] = INT64_MAX - 1;
+        if (!session_end(inputs[1], row, zone, starts[row], &ends[row]))
+            continue;
         rows[out->selected++] = (uint16_t)row;
     }
     return OK;

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "columnar/row_key.h"
+#include "exec/event_time.h"
 #include "exec/stateful.h"
 #include "state/state_table.h"
 
@@ -40,6 +41,8 @@ struct stream_aggregate {
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
+    bool restored;       /* from a former run, whose watermark may have been another */
+    struct buffer moves; /* changes: groups that have changed their bucket */
 };
 
 static enum status aggregate_open(struct exec_node *self, struct arena *query,
@@ -54,17 +57,78 @@ static enum status aggregate_open(struct exec_node *self, struct arena *query,
     return OK;
 }
 
+/* Where a group belongs by its key. */
+static enum status end_of_key(struct exec_node *self, struct arena *arena, struct bytes key,
+                              int64_t *end_us, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    const struct aggregate_calls *calls = &aggregate->calls;
+    struct vector **columns = arena_new_object(arena, (calls->key_count + 1) * sizeof *columns);
+    *end_us = STATE_NO_END;
+    if (!aggregate->has_end)
+        return OK;
+    TRY(row_key_decode(arena, calls->key_types, calls->key_count, &key, 1, columns, err));
+    *end_us = event_time_at(columns[self->plan->aggregate.event_time_key], 0);
+    return OK;
+}
+
+/* Puts a group into another bucket; the changelog says so. */
+static enum status move_group(struct stream_aggregate *aggregate, struct state_bucket *from,
+                              struct state_entry *entry, int64_t end_us, struct error *err)
+{
+    bool added = false;
+    struct bytes key = state_key(aggregate->table, entry);
+    struct state_bucket *into = state_bucket_open(aggregate->table, end_us);
+    struct state_entry *moved = state_add(aggregate->table, into, key, state_hash(key), &added);
+    if (!added)
+        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of an aggregate",
+                           NULL);
+    aggregate_calls_init(&aggregate->calls, state_value(moved));
+    TRY(aggregate_calls_merge(&aggregate->calls, state_bucket_arena(into), state_value(moved),
+                              state_value(entry), &aggregate->scratch, err));
+    buffer_clear(&aggregate->value);
+    aggregate_calls_save(&aggregate->calls, state_value(moved), &aggregate->value,
+                         &aggregate->scratch);
+    changelog_take(&aggregate->moves, state_bucket_end(from), key);
+    changelog_put(&aggregate->moves, end_us, key, buffer_bytes(&aggregate->value));
+    state_remove(aggregate->table, from, entry);
+    return OK;
+}
+
+/* A watermark that was added or taken away since the last run changes where groups end. */
+static enum status settle(struct exec_node *self, struct exec_context *ctx, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    struct state_bucket *bucket = NULL;
+    while ((bucket = state_bucket_next(aggregate->table, bucket)) != NULL) {
+        struct state_cursor cursor = {0};
+        struct state_entry *entry = NULL;
+        if (aggregate->has_end == (state_bucket_end(bucket) != STATE_NO_END))
+            continue;
+        while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL) {
+            int64_t end_us = STATE_NO_END;
+            struct bytes key = state_key(aggregate->table, entry);
+            TRY(end_of_key(self, ctx->batch_arena, key, &end_us, err));
+            if (end_us != state_bucket_end(bucket))
+                TRY(move_group(aggregate, bucket, entry, end_us, err));
+        }
+    }
+    return OK;
+}
+
 static enum status aggregate_begin(struct exec_node *self, struct exec_context *ctx,
                                    struct error *err)
 {
-    (void)ctx;
-    (void)err;
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     aggregate->touched_count = 0;
     aggregate->dropped_until_us = INT64_MIN;
     aggregate->stats = (struct operator_stats){0};
-    return OK;
+    buffer_clear(&aggregate->moves);
+    if (!aggregate->restored)
+        return OK;
+    aggregate->restored = false;
+    return settle(self, ctx, err);
 }
 
 static void touch(struct stream_aggregate *aggregate, const struct exec_context *ctx,
@@ -249,6 +313,7 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     (void)ctx;
     (void)err;
+    buffer_add_bytes(out, buffer_bytes(&aggregate->moves));
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
         if (touched->end_us <= aggregate->dropped_until_us)
@@ -339,6 +404,7 @@ static void aggregate_close(struct exec_node *self)
     free(aggregate->touched);
     buffer_fini(&aggregate->scratch);
     buffer_fini(&aggregate->value);
+    buffer_fini(&aggregate->moves);
 }
 
 static const struct stateful_ops aggregate_stateful = {
