@@ -65,10 +65,11 @@ void buffer_add_json_string(struct buffer *buffer, struct bytes text)
             buffer_add_byte(buffer, c);
             i++;
         } else {
-            size_t size = utf8_sequence_size(bytes_of(text.data + i, text.size_bytes - i));
+            struct bytes rest = bytes_of(text.data + i, text.size_bytes - i);
+            size_t size = utf8_sequence_size(rest);
             if (size == 0) {
                 buffer_add_text(buffer, "\xef\xbf\xbd");
-                i++;
+                i += utf8_malformed_size(rest);
             } else {
                 buffer_add(buffer, text.data + i, size);
                 i += size;

@@ -15,6 +15,10 @@ uint32_t utf8_decode(struct bytes text, size_t *size);
 /* Writes `code` as 1 to 4 bytes and returns how many. */
 size_t utf8_encode(uint32_t code, uint8_t out[4]);
 
+/* How many bytes at the start of `text` (not empty, no UTF-8 there) one U+FFFD stands for: what
+ * Java replaces at once, the longest start of a sequence; 1 at least. */
+size_t utf8_malformed_size(struct bytes text);
+
 bool utf8_is_valid(struct bytes text);
 
 /* Number of code points; an invalid byte counts as one. */

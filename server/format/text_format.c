@@ -29,6 +29,7 @@ static const struct option_def write_options[] = {
     {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2 or zstd"},
     {"lineSep", OPTION_TEXT, 0, 0, "\n", "what is written behind each row"},
     {"encoding", OPTION_TEXT, 0, 0, NULL, "has no effect: texts are written as they are"},
+    {"wholetext", OPTION_BOOL, 0, 0, "false", "for reading only"},
     {NULL, OPTION_TEXT, 0, 0, NULL, NULL},
 };
 

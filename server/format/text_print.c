@@ -1,8 +1,6 @@
 /* Printing: see text_print.h. */
 #include "format/text_print.h"
 
-#include "base/check.h"
-
 #include <emmintrin.h>
 
 const char text_two_digits[200] = {
@@ -83,29 +81,6 @@ bool day_text_fill(struct day_text *day, int64_t us)
     at = text_print_two(at, (unsigned)date.day);
     *at = 'T';
     return true;
-}
-
-static bool continues(struct bytes text, size_t index)
-{
-    return (text.data[index] & 0xC0) == 0x80;
-}
-
-size_t utf8_malformed_size(struct bytes text)
-{
-    CHECK(text.size_bytes > 0);
-    uint8_t lead = text.data[0];
-    size_t size = text.size_bytes;
-    if (lead < 0xE0 || lead > 0xF4 || size < 2)
-        return 1;
-    uint8_t next = text.data[1];
-    if (!continues(text, 1) || (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90) ||
-        (lead == 0xF4 && next > 0x8F))
-        return 1;
-    if (size < 3)
-        return 2;
-    if (lead < 0xF0)
-        return continues(text, 2) ? 3 : 2; /* 3: a surrogate */
-    return continues(text, 2) ? 3 : 2;
 }
 
 bool encoded_text_is_ascii(struct bytes text)

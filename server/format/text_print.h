@@ -1,6 +1,6 @@
 /*
  * The inner loops of the writers: a cursor into the output buffer, integers by two digits, ISO
- * times with the day remembered, and what Java makes of bytes that are no UTF-8.
+ * times with the day remembered.
  * Private to format/.
  */
 #ifndef SERVER_FORMAT_TEXT_PRINT_H
@@ -99,11 +99,6 @@ static inline bool text_print_millis(uint8_t **cursor, struct day_text *day, int
     *cursor = text_print_two(at, millis % 100);
     return true;
 }
-
-/*
- * How many bytes at the start of `text`, which is no UTF-8 there, Java replaces by one U+FFFD.
- */
-size_t utf8_malformed_size(struct bytes text);
 
 /* True if the text is ASCII only. */
 bool encoded_text_is_ascii(struct bytes text);
