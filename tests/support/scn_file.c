@@ -174,7 +174,7 @@ static const char *next_line(struct arena *arena, struct bytes text, size_t *at)
 
 static bool is_blank(const char *line)
 {
-    return line[strspn(line, " \t\r")] == '\0';
+    return line[strspn(line, " \t\r\v\f")] == '\0';
 }
 
 enum status scn_parse(struct arena *arena, const char *path, struct bytes text,
