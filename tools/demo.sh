@@ -2,7 +2,7 @@
 # The demo: a query over files that arrive while it runs; its worker is killed in the middle, and
 # the output still has every row exactly once.
 #
-#   tools/demo.sh [--stay]     --stay: leave the server running until a key is pressed
+#   tools/demo.sh [--stay | --end]     at a terminal the server runs on until a key is pressed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,7 +10,11 @@ tidemill=${TIDEMILL:-$PWD/build/release/tidemill}
 files=${DEMO_FILES:-60}       # files that arrive
 rows=${DEMO_ROWS:-2000}       # rows in each
 stay=false
-[ "${1:-}" != --stay ] || stay=true
+[ ! -t 0 ] || stay=true
+case ${1:-} in
+--stay) stay=true ;;
+--end) stay=false ;;
+esac
 
 dir=$(mktemp -d /tmp/tidemill-demo-XXXXXX)
 server_pid=
@@ -18,7 +22,7 @@ feeder_pid=
 cleanup() {
     [ -z "$feeder_pid" ] || kill "$feeder_pid" 2>/dev/null || true
     [ -z "$server_pid" ] || { kill "$server_pid" 2>/dev/null && wait "$server_pid"; } 2>/dev/null || true
-    $stay || rm -rf "$dir"
+    rm -rf "$dir"
 }
 trap cleanup EXIT
 unset TIDEMILL
@@ -107,17 +111,18 @@ fi
 echo "  The output is exactly the input that passes the filter."
 
 say "5. Where to look next"
+checkpoint=$(api "$url/v1/queries/clicks-to-shop" | field checkpointLocation)
 cat <<END
   $url/v1/queries/clicks-to-shop               the query and its status
   $url/v1/queries/clicks-to-shop/progress      each batch, as Spark reports it
   $url/v1/queries/clicks-to-shop/runs          the runs that were killed, with their causes
   $url/v1/queries/clicks-to-shop/batches       which files went into which batch
-  $tidemill checkpoint show \$DIR               the checkpoint from outside
+  $tidemill checkpoint show $checkpoint
 END
 api "$url/v1/queries/clicks-to-shop/runs" | tr '{' '\n' | grep runId | sed 's/^/    /' | cut -c1-150
 if $stay; then
-    echo "The server runs until you press a key; its files stay in $dir."
+    echo "  The server runs until you press a key; its files are in $dir until then."
     read -r -n 1
 else
-    echo "  (tools/demo.sh --stay keeps the server running)"
+    echo "  (./run demo --stay keeps the server running)"
 fi
