@@ -94,8 +94,9 @@ struct analyzer {
     uint32_t depth;
     bool case_sensitive;
     uint32_t relation_capacity, watermark_capacity;
-    struct event_time_expr *event_times; /* expressions that keep an event-time mark */
-    struct named_expr *named;            /* what a star expanded to */
+    struct event_time_expr *event_times;      /* expressions that keep an event-time mark */
+    struct event_time_expr *own_window_times; /* window_time() of a window of the same SELECT */
+    struct named_expr *named;                 /* what a star expanded to */
 };
 
 enum clause {

@@ -94,6 +94,22 @@ enum status catalog_delay(const char *text, struct arena *arena, int64_t *out, s
     return OK;
 }
 
+/* Whether a record is malformed may depend on fields that nobody asks for. */
+static bool may_narrow(const struct analyzer *analyzer, const struct relation_spec *spec,
+                       const struct type *schema)
+{
+    const char *mode = options_get(&spec->options, "mode");
+    const char *corrupt = options_get(&spec->options, "columnNameOfCorruptRecord");
+    if (strcasecmp(spec->format, "json") != 0 ||
+        (mode != NULL && strcasecmp(mode, "PERMISSIVE") != 0))
+        return false;
+    for (uint32_t i = 0; i < schema->field_count; i++)
+        if (name_equal(analyzer, schema->fields[i].name,
+                       corrupt != NULL ? corrupt : "_corrupt_record"))
+            return false;
+    return true;
+}
+
 static enum status resolve_source(struct analyzer *analyzer, uint32_t index, bool is_table,
                                   const struct ast_relation *ast, struct relation *out,
                                   struct error *err)
@@ -111,7 +127,8 @@ static enum status resolve_source(struct analyzer *analyzer, uint32_t index, boo
     node->relation.ordinal = analyzer->analysis->relation_count;
     node->relation.schema = schema;
     const struct source_ops *ops = source_find(spec->format);
-    node->relation.narrows = ops != NULL && ops->narrow != NULL;
+    node->relation.narrows =
+        ops != NULL && ops->narrow != NULL && may_narrow(analyzer, spec, schema);
     add_relation(analyzer, spec, !is_table, index);
     node->output_count = schema->field_count;
     node->output =

@@ -277,6 +277,14 @@ static enum status rule_union(const struct checker *checker, const struct logica
     return OK;
 }
 
+static bool has_event_output(const struct logical_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->output[i]->event_time)
+            return true;
+    return false;
+}
+
 static enum status rule_set_operation(const struct checker *checker,
                                       const struct logical_node *node)
 {
@@ -288,7 +296,7 @@ static enum status rule_set_operation(const struct checker *checker,
     if (node->children[1]->streaming)
         return raise_text(checker, node,
                           "Except on a streaming DataFrame/Dataset on the right is not supported");
-    if (checker->mode != MODE_APPEND)
+    if (checker->mode != MODE_APPEND || has_event_output(node))
         return OK;
     error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
                 "Append", "statefulOperator", "aggregations", NULL);
@@ -418,9 +426,8 @@ static enum status rule_dedup_within_needs_watermark(const struct checker *check
 {
     if (node->kind != LOGICAL_DEDUP || !node->dedup.within_watermark)
         return OK;
-    for (uint32_t i = 0; i < node->output_count; i++)
-        if (node->output[i]->event_time)
-            return OK;
+    if (has_event_output(node))
+        return OK;
     return raise_text(checker, node,
                       "dropDuplicatesWithinWatermark is not supported on streaming "
                       "DataFrames/DataSets without watermark");

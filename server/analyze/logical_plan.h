@@ -20,6 +20,7 @@ struct attribute {
     const struct type *type;
     const char *qualifier; /* alias of the relation it comes from, for names in messages */
     bool nullable;
+    bool is_window;  /* made by window() or session_window() */
     bool event_time; /* a watermark is declared on it, or it is a window over such a column */
     int64_t delay_us;
     uint32_t watermark_id;

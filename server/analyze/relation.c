@@ -411,6 +411,11 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
     int64_t delay_us = 0;
     TRY(resolve_expr(&resolver, watermark->item.expr, &expr, err));
     TRY(watermark_delay(watermark->delay, &delay_us, err));
+    if (expr_has_generator(expr))
+        return error_raise(
+            err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, "plan",
+            arena_sprintf(analyzer->arena, "'EventTimeWatermark %s", expr_name(analyzer, expr)),
+            NULL);
     if (watermark->item.aliases.count > 1)
         return error_raise_at(err, STATUS_CANNOT_USE_MULTI_ALIASES_IN_WATERMARK_CLAUSE,
                               watermark->position, watermark->position_end, NULL);

@@ -221,6 +221,7 @@ void mark_event_time(const struct analyzer *analyzer, const struct expr *expr,
             from = entry->attribute;
     if (from == NULL)
         return;
+    attribute->is_window = from->is_window;
     attribute->event_time = from->event_time;
     attribute->delay_us = from->delay_us;
     attribute->watermark_id = from->watermark_id;

@@ -84,16 +84,31 @@ static const struct attribute *event_time_of(struct resolver *resolver, const st
     return attribute;
 }
 
+static void add_event_expr(struct analyzer *analyzer, struct event_time_expr **list,
+                           const struct expr *expr, const struct attribute *attribute)
+{
+    struct event_time_expr *entry = arena_new_object(analyzer->arena, sizeof *entry);
+    entry->expr = expr;
+    entry->attribute = attribute;
+    entry->next = *list;
+    *list = entry;
+}
+
 static void keep_event_time(struct resolver *resolver, const struct expr *expr,
                             const struct attribute *attribute)
 {
     if (attribute == NULL || !attribute->event_time)
         return;
-    struct event_time_expr *entry = arena_new_object(resolver->analyzer->arena, sizeof *entry);
-    entry->expr = expr;
-    entry->attribute = attribute;
-    entry->next = resolver->analyzer->event_times;
-    resolver->analyzer->event_times = entry;
+    add_event_expr(resolver->analyzer, &resolver->analyzer->event_times, expr, attribute);
+}
+
+/* The column that window() of this very SELECT has put into the scope. */
+static bool is_own_window(const struct resolver *resolver, const struct attribute *attribute)
+{
+    for (uint32_t i = 0; i < resolver->scope->count; i++)
+        if (resolver->scope->columns[i].attribute == attribute)
+            return resolver->scope->columns[i].no_star;
+    return false;
 }
 
 static enum status resolve_window_time(struct resolver *resolver, const struct ast_expr *ast,
@@ -117,8 +132,14 @@ static enum status resolve_window_time(struct resolver *resolver, const struct a
             "TIMESTAMP_NTZ>\")",
             NULL);
     }
+    const struct attribute *made = event_time_of(resolver, window);
+    if (made == NULL || !made->is_window)
+        return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
+                              "feature", "window_time() of a struct that is no window", NULL);
     TRY(window_last(resolver, window, ast, out, err));
-    keep_event_time(resolver, *out, event_time_of(resolver, window));
+    keep_event_time(resolver, *out, made);
+    if (is_own_window(resolver, made))
+        add_event_expr(resolver->analyzer, &resolver->analyzer->own_window_times, *out, made);
     return OK;
 }
 
@@ -300,6 +321,7 @@ static enum status put_node(struct resolver *resolver, const struct ast_expr *as
     analyzer_node(analyzer, node, resolver->input_position, resolver->input_position_end);
     struct attribute *attribute =
         analyzer_attribute(analyzer, name, window_type(analyzer, time->type), false);
+    attribute->is_window = true;
     if (event != NULL) {
         attribute->event_time = event->event_time;
         attribute->delay_us = event->delay_us;

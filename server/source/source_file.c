@@ -329,6 +329,31 @@ static enum status file_bind(struct source *self, const uint32_t *columns, uint3
     return reader->format->reader_new(query, &source->format_config, &reader->reader, err);
 }
 
+/* The decoder gets schemas that lack what nobody asks for, and skips it. */
+static enum status file_narrow(struct source *self, const struct type *schema, struct error *err)
+{
+    struct file_source *source = source_of(self);
+    struct arena *query = source->query;
+    struct file_reader *reader = &source->reader;
+    const struct type *data = source->format_config.schema;
+    CHECK(schema->field_count == reader->column_count);
+    if (type_equal_unnamed(schema, reader->bound))
+        return OK;
+    struct type_field *fields = arena_new_object(query, (data->field_count + 1) * sizeof *fields);
+    struct type_field *bound = arena_new_object(query, (schema->field_count + 1) * sizeof *bound);
+    for (uint32_t i = 0; i < data->field_count; i++)
+        fields[i] = data->fields[i];
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        bound[i] = reader->bound->fields[i];
+        bound[i].type = schema->fields[i].type;
+        if (reader->columns[i] < reader->data_count)
+            fields[reader->columns[i]].type = schema->fields[i].type;
+    }
+    reader->bound = type_struct(query, bound, schema->field_count);
+    source->format_config.schema = type_struct(query, fields, data->field_count);
+    return reader->format->reader_new(query, &source->format_config, &reader->reader, err);
+}
+
 /* --- starting --------------------------------------------------------------------------------- */
 
 static enum status recover_range(struct file_source *source, const struct source_range *range,
@@ -808,10 +833,10 @@ static void file_close(struct source *self)
 #define FILE_SOURCE(kind_)                                                                         \
     {                                                                                              \
         .kind = (kind_), .replayable = true, .options = file_option_defs, .open = file_open,       \
-        .schema = file_schema, .bind = file_bind, .recover = file_recover, .freeze = file_freeze,  \
-        .plan = file_plan, .latest = file_latest, .splits = file_splits, .read = file_read,        \
-        .acknowledge = file_acknowledge, .wake_fd = file_wake_fd, .woken = file_woken,             \
-        .description = file_description, .close = file_close                                       \
+        .schema = file_schema, .bind = file_bind, .narrow = file_narrow, .recover = file_recover,  \
+        .freeze = file_freeze, .plan = file_plan, .latest = file_latest, .splits = file_splits,    \
+        .read = file_read, .acknowledge = file_acknowledge, .wake_fd = file_wake_fd,               \
+        .woken = file_woken, .description = file_description, .close = file_close                  \
     }
 
 const struct source_ops source_file_json = FILE_SOURCE("json");
