@@ -1,5 +1,6 @@
 /* What `expect` records compare. */
 #include "base/check.h"
+#include "base/vfs_posix.h"
 #include "cell_text.h"
 #include "checkpoint/inspect.h"
 #include "json_rows.h"
@@ -470,6 +471,101 @@ static bool expect_schema(struct player *player, const struct scn_record *record
     return holds;
 }
 
+/* ---- the plan, the status, the log ---- */
+
+static bool expect_plan(struct player *player, const struct scn_record *record, struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    const char *text = player->world->plan_text == NULL ? "" : player->world->plan_text;
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+        char *line = strndup(text, size);
+        lines_add(&got, line);
+        free(line);
+        text += size + (text[size] == '\n' ? 1 : 0);
+    }
+    for (size_t i = 0; i < record->body_count; i++)
+        lines_add(&want, record->body[i]);
+    bool holds = compare(player, record, &want, &got, true, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+/* The named keys of a document against the body. */
+static bool expect_document(struct player *player, const struct scn_record *record,
+                            json_t *document, struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    for (size_t i = 0; i < record->body_count; i++) {
+        char key[256];
+        const char *value;
+        split_line(record->body[i], key, sizeof(key), &value);
+        add_wanted_line(key, value, &want);
+        struct buffer line = {0};
+        buffer_printf(&line, "%s  ", key);
+        add_value(&line, document == NULL ? NULL : resolve(document, key));
+        lines_add(&got, buffer_text(&line));
+        buffer_fini(&line);
+    }
+    bool holds = compare(player, record, &want, &got, true, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
+static bool expect_status(struct player *player, const struct scn_record *record,
+                          struct buffer *out)
+{
+    const char *text = player->world->status_json;
+    json_t *document = text == NULL ? NULL : json_loads(text, 0, NULL);
+    bool holds = expect_document(player, record, document, out);
+    json_decref(document);
+    return holds;
+}
+
+/* Whether every named key of the line has the wanted value. */
+static bool line_matches(json_t *document, const struct scn_record *record)
+{
+    bool matches = document != NULL;
+    for (size_t i = 0; matches && i < record->body_count; i++) {
+        char key[256];
+        const char *value;
+        struct buffer want = {0}, got = {0};
+        split_line(record->body[i], key, sizeof(key), &value);
+        add_wanted_value(&want, value);
+        add_value(&got, resolve(document, key));
+        matches = strcmp(buffer_text(&want), buffer_text(&got)) == 0;
+        buffer_fini(&want);
+        buffer_fini(&got);
+    }
+    return matches;
+}
+
+/* Some line of the log has all the named keys. */
+static bool expect_log(struct player *player, const struct scn_record *record, struct buffer *out)
+{
+    struct error err = ERROR_INIT;
+    struct bytes text;
+    bool found = false;
+    if (vfs_get(vfs_posix(), player->world->log_path, FILE_BYTES_MAX, player->world->arena, &text,
+                &err) != OK)
+        return broken(player, record, &err);
+    for (size_t at = 0; at < text.size_bytes && !found;) {
+        const uint8_t *end = memchr(text.data + at, '\n', text.size_bytes - at);
+        size_t size = end == NULL ? text.size_bytes - at : (size_t)(end - (text.data + at));
+        json_t *document = json_loadb((const char *)text.data + at, size, 0, NULL);
+        found = line_matches(document, record);
+        json_decref(document);
+        at += size + 1;
+    }
+    for (size_t i = 0; i < record->body_count; i++)
+        buffer_printf(out, "%s\n", record->body[i]);
+    if (!found)
+        play_fail(player, record, "no line of the log says so");
+    return found;
+}
+
 /* ---- files ---- */
 
 struct walk {
@@ -552,6 +648,12 @@ bool expectation_holds(struct player *player, const struct scn_record *record, s
         return expect_progress(player, record, out);
     if (strcmp(what, "schema") == 0)
         return expect_schema(player, record, out);
+    if (strcmp(what, "plan") == 0)
+        return expect_plan(player, record, out);
+    if (strcmp(what, "status") == 0)
+        return expect_status(player, record, out);
+    if (strcmp(what, "log") == 0)
+        return expect_log(player, record, out);
     if (strcmp(what, "archive") == 0)
         return expect_files(player, record, "/archive", out);
     if (strcmp(what, "checkpoint") == 0)

@@ -1,13 +1,14 @@
 #include "world.h"
 
 #include "base/check.h"
-#include "base/duration.h"
 #include "cell_text.h"
+#include "columnar/interval_text.h"
 #include "json_rows.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -16,6 +17,24 @@
 static enum status refuse(struct error *err, const struct scn_record *record, const char *what)
 {
     return error_set(err, SCENARIO_INVALID, "line %d: %s", record->line, what);
+}
+
+/* Without a log a scenario can do all but `expect log`. */
+static void open_log(struct world *world)
+{
+    struct error err = ERROR_INIT;
+    (void)snprintf(world->log_path, sizeof(world->log_path), "/tmp/tidemill-log-XXXXXX");
+    int fd = mkstemp(world->log_path);
+    if (fd < 0 || log_open(world->log_path, LOG_DEBUG, world->clock, &world->log, &err) != OK)
+        world->log = NULL;
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static void close_log(struct world *world)
+{
+    log_close(world->log);
+    (void)unlink(world->log_path);
 }
 
 struct world *world_new(void)
@@ -28,6 +47,7 @@ struct world *world_new(void)
     world->mem = vfs_mem_new(world->clock);
     world->vfs = vfs_fault_new(world->mem);
     world->mtime_us = SCENARIO_BEGIN_US + YEAR_US; /* newer than any mtime=+N */
+    open_log(world);
     return world;
 }
 
@@ -37,6 +57,7 @@ void world_free(struct world *world)
         return;
     world_stop(world);
     world_remove_root(world);
+    close_log(world);
     for (size_t i = 0; i < world->relation_count; i++)
         memory_log_free(world->relations[i].log);
     for (size_t i = 0; i < world->sink_count; i++)
@@ -320,7 +341,7 @@ enum status world_advance(struct world *world, const struct scn_record *record, 
     for (size_t i = 0; i < record->word_count; i++)
         buffer_printf(&text, "%s%s", i > 0 ? " " : "", record->words[i]);
     int64_t delta_us = 0;
-    enum status status = duration_parse_short_us(buffer_text(&text), 1000000, &delta_us, err);
+    enum status status = interval_parse_duration_us(buffer_bytes(&text), &delta_us, err);
     buffer_fini(&text);
     if (status == OK)
         clock_manual_advance(world->clock, delta_us);

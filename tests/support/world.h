@@ -91,7 +91,11 @@ struct world {
     size_t progress_count, progress_capacity;
     struct arena *progress_arena;
     const char *schema_text; /* of the newest run: "name type" lines */
-    bool crashed;            /* a failpoint has killed the run */
+    const char *plan_text;   /* of the newest run: EXPLAIN */
+    const char *status_json; /* the newest status: phase, message, isDataAvailable, ... */
+    struct log *log;         /* of the queries, into a file that is removed with the world */
+    char log_path[64];
+    bool crashed; /* a failpoint has killed the run */
     uint64_t torn_bytes;
     int64_t mtime_us;      /* of the newest file */
     struct buffer actions; /* what has been done, for the report of a failure */

@@ -35,6 +35,17 @@ static void on_progress(struct query_observer *self, int64_t batch_id, bool idle
         arena_strndup(world->progress_arena, json.data, json.size_bytes);
 }
 
+static void on_status(struct query_observer *self, const struct query_status *status)
+{
+    struct world *world =
+        (struct world *)(void *)((uint8_t *)self - offsetof(struct world, observer));
+    world->status_json = arena_sprintf(
+        world->arena,
+        "{\"phase\":\"%s\",\"message\":\"%s\",\"isDataAvailable\":%s,\"isTriggerActive\":%s}",
+        status->phase, status->message, status->is_data_available ? "true" : "false",
+        status->is_trigger_active ? "true" : "false");
+}
+
 /* ---- crashes ---- */
 
 static void on_crash(void *arg, uint64_t torn_bytes)
@@ -104,10 +115,12 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
     sink_collect_targets(world->targets, world->query_count);
     failpoint_set_crash_handler(on_crash, world);
     world->observer.progress = on_progress;
+    world->observer.status = on_status;
     world->progress_count = 0;
     struct query_config config = {
         .vfs = world->vfs,
         .clock = world->clock,
+        .log = world->log,
         .spec_json = bytes_of_text(world_spec(world, kind)),
         .parallelism = 2,
         .observer = &world->observer,
@@ -122,6 +135,10 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         return status;
     }
     world->schema_text = schema_lines(world, world->handle->schema);
+    struct buffer plan = {0};
+    plan_print_text(&plan, world->handle->plan);
+    world->plan_text = arena_strdup(world->arena, buffer_text(&plan));
+    buffer_fini(&plan);
     world->current->sink->schema = type_clone(world->arena, world->handle->schema);
     return OK;
 }
