@@ -270,7 +270,8 @@ enum status config_load_environment(struct config *config, char *const *environm
                                     struct error *err)
 {
     static const char prefix[] = "TIDEMILL_";
-    static const char *const others[] = {"SERVER", "TOKEN", "CONFIG", "FAILPOINTS"};
+    static const char *const others[] = {"SERVER", "TOKEN", "CONFIG", "FAILPOINTS",
+                                         "BINARY" /* where tests find the program */};
     for (; *environment != NULL; environment++) {
         const char *entry = *environment;
         const char *equals = strchr(entry, '=');

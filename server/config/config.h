@@ -46,7 +46,7 @@ void config_free(struct config *config); /* NULL is fine */
 /* Errors of the loaders: UNKNOWN_SETTING, INVALID_SETTING, FILE_NOT_FOUND, IO_FAILURE. */
 MUST_USE enum status config_load_file(struct config *config, const char *path, struct error *err);
 /* `environment` is a list of NAME=value ended by NULL.  TIDEMILL_* names that are no setting are
- * errors, but for TIDEMILL_SERVER, TIDEMILL_TOKEN, TIDEMILL_CONFIG and TIDEMILL_FAILPOINTS. */
+ * errors, but for TIDEMILL_SERVER, _TOKEN, _CONFIG, _FAILPOINTS and _BINARY. */
 MUST_USE enum status config_load_environment(struct config *config, char *const *environment,
                                              struct error *err);
 /*
