@@ -199,7 +199,9 @@ KERNEL(kernel_raise_error)
 {
     if (call->selected == 0)
         return OK;
-    struct bytes text = KERNEL_ARG(struct bytes, call, 0, kernel_row(call, 0));
+    struct bytes text = bytes_of_text("null");
+    if (!kernel_arg_is_null(call, 0, kernel_row(call, 0)))
+        text = KERNEL_ARG(struct bytes, call, 0, kernel_row(call, 0));
     char message[512];
     snprintf(message, sizeof message, "%.*s", (int)(text.size_bytes < 500 ? text.size_bytes : 500),
              (const char *)text.data);

@@ -112,7 +112,7 @@ static void push_column(struct machine *machine, uint8_t index)
 }
 
 /* Generators, windows and lambdas have no place in a plain expression. */
-static void call_function(struct machine *machine, uint8_t which, uint8_t arg_count)
+static void call_function(struct machine *machine, uint32_t which, uint32_t arg_count)
 {
     uint32_t total;
     const struct function *functions = function_list(&total);
@@ -164,7 +164,7 @@ static void build(struct machine *machine, const uint8_t *data, size_t size)
             push(machine, expr_literal_string(machine->arena, bytes_of(&data[i + 1], 2)));
             break;
         case 3:
-            call_function(machine, (uint8_t)(data[i + 1] + data[i + 2] / 4), data[i + 2]);
+            call_function(machine, data[i + 1] | (uint32_t)data[i + 2] << 8, data[i] / 5u);
             break;
         default:
             cast_top(machine, data[i + 1], data[i + 2] % 2 == 0);
