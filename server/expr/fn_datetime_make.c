@@ -198,7 +198,8 @@ RESOLVER(resolve_make_interval)
     *out = call;
     bool calendar = strstr(call->call.function->name, "dt") == NULL;
     uint32_t wholes = calendar ? 6 : 3;
-    call->call.bound = ctx->ansi ? &yes : NULL;
+    bool tries = strncmp(call->call.function->name, "try_", 4) == 0;
+    call->call.bound = ctx->ansi && !tries ? &yes : NULL;
     while (call->arg_count < wholes)
         function_add_arg(ctx, call, expr_literal_int(ctx->arena, 0));
     if (call->arg_count == wholes)
