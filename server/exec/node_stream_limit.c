@@ -1,6 +1,7 @@
 /*
  * LIMIT over a stream: of all rows that ever come, the first ones pass; how many have is the state.
- * In complete mode every batch shows the whole result, and each is limited anew.
+ * Above an aggregation in complete mode every batch shows the whole result, and each is limited
+ * anew; below one the limit counts over all batches in every mode.
  *
  * All rows meet in partition 0.
  */
@@ -14,7 +15,18 @@ struct stream_limit {
     uint32_t magic;
     int64_t passed;        /* rows so far, those skipped included */
     int64_t passed_before; /* ... before this batch */
+    bool over_aggregation;
 };
+
+static bool has_aggregation(const struct plan_node *node)
+{
+    if (node->kind == PLAN_AGGREGATE && node->streaming)
+        return true;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (has_aggregation(node->children[i]))
+            return true;
+    return false;
+}
 
 static enum status limit_open(struct exec_node *self, struct arena *query,
                               const struct plan_node *node, struct error *err)
@@ -23,6 +35,7 @@ static enum status limit_open(struct exec_node *self, struct arena *query,
     CHECK(node->kind == PLAN_LIMIT);
     struct stream_limit *limit = arena_new_object(query, sizeof *limit);
     limit->magic = LIMIT_MAGIC;
+    limit->over_aggregation = has_aggregation(node);
     self->state = limit;
     return OK;
 }
@@ -31,7 +44,7 @@ static enum status limit_begin(struct exec_node *self, struct exec_context *ctx,
 {
     (void)err;
     struct stream_limit *limit = self->state;
-    if (ctx->mode == EMIT_COMPLETE)
+    if (ctx->mode == EMIT_COMPLETE && limit->over_aggregation)
         limit->passed = 0;
     limit->passed_before = limit->passed;
     return OK;
