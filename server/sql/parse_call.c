@@ -241,6 +241,27 @@ static bool takes_nulls_inside(const struct ast_path *name, enum keyword word)
            (word == KW_FIRST || word == KW_LAST || word == KW_ANY_VALUE);
 }
 
+/* TIMESTAMPADD('DAY', ..): the unit is a word, not a text. */
+static enum status refuse_quoted_unit(struct parser *parser, const struct ast_call *call,
+                                      enum keyword word)
+{
+    const struct ast_expr *unit = call->args.count == 3 ? call->args.items[0].expr : NULL;
+    bool takes_unit = word == KW_TIMESTAMPADD || word == KW_DATEADD || word == KW_DATE_ADD ||
+                      word == KW_TIMESTAMPDIFF || word == KW_DATEDIFF || word == KW_DATE_DIFF;
+    if (!takes_unit || unit == NULL || unit->kind != AST_EXPR_LITERAL ||
+        unit->literal.kind != AST_LITERAL_STRING || call->name.count != 1)
+        return OK;
+    struct bytes name = call->name.parts[0].text;
+    return error_raise_at(
+        parser->err, STATUS_INVALID_PARAMETER_VALUE__DATETIME_UNIT, unit->position,
+        unit->position_end, "functionName",
+        arena_sprintf(parser->arena, "`%.*s`", (int)name.size_bytes, (const char *)name.data),
+        "parameter", "`unit`", "invalidValue",
+        arena_sprintf(parser->arena, "'%.*s'", (int)unit->literal.text.size_bytes,
+                      (const char *)unit->literal.text.data),
+        NULL);
+}
+
 /* The rest of a call whose first argument may be read already. */
 static enum status call_rest(struct parser *parser, struct ast_path name, enum keyword word,
                              struct ast_expr *first, struct ast_expr **out)
@@ -269,6 +290,7 @@ static enum status call_rest(struct parser *parser, struct ast_path name, enum k
         return parser_finish(parser, expr, out);
     }
     TRY(parser_close_list(parser, call->args.count > 1));
+    TRY(refuse_quoted_unit(parser, call, word));
     TRY(call_suffix(parser, call));
     return parser_finish(parser, expr, out);
 }

@@ -185,8 +185,12 @@ enum status world_define(struct world *world, const struct scn_record *record, s
     if (strcmp(record->kind, "source") == 0 || strcmp(record->kind, "table") == 0)
         return define_relation(world, record, err);
     if (strcmp(record->kind, "view") == 0) {
-        CHECK(world->view_count < WORLD_DEFINITIONS_MAX);
-        world->views[world->view_count++] = record;
+        size_t at = 0; /* a second view of a name replaces the first */
+        while (at < world->view_count && strcmp(world->views[at]->words[0], record->words[0]) != 0)
+            at++;
+        CHECK(at < WORLD_DEFINITIONS_MAX);
+        world->views[at] = record;
+        world->view_count += at == world->view_count ? 1 : 0;
     } else if (strcmp(record->kind, "conf") == 0) {
         CHECK(world->conf_count < WORLD_DEFINITIONS_MAX);
         world->confs[world->conf_count++] = record;

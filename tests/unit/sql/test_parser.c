@@ -179,6 +179,7 @@ static void other_refusals_have_their_condition(void **state)
         {"SELECT CAST(a AS DECIMAL(5,6))", STATUS_DECIMAL_SCALE_EXCEEDS_PRECISION},
         {"SELECT * FROM t TABLESAMPLE (10)", STATUS__LEGACY_ERROR_TEMP_0016},
         {"FROM t |> AGGREGATE", STATUS__LEGACY_ERROR_TEMP_0035},
+        {"SELECT timestampadd('DAY', 1, a)", STATUS_INVALID_PARAMETER_VALUE__DATETIME_UNIT},
         {"EXPLAIN SELECT 1", STATUS_WRITE_STREAM_NOT_ALLOWED},
     };
     struct arena *arena = arena_new("request", 0);
