@@ -356,7 +356,9 @@ static enum status raise_missing(struct analyzer *analyzer, const struct groupin
     if (!grouping->present)
         return error_raise_at(err, STATUS_MISSING_GROUP_BY, grouping->position,
                               grouping->position_end, NULL);
-    const char *sql = expr_sql(analyzer, expr);
+    const char *named = analyzer_expr_name(analyzer, expr);
+    const char *sql =
+        named == NULL ? expr_sql(analyzer, expr) : arena_sprintf(analyzer->arena, "\"%s\"", named);
     const char *any =
         arena_sprintf(analyzer->arena, "\"any_value(%.*s)\"", (int)strlen(sql) - 2, sql + 1);
     error_raise(err, STATUS_MISSING_AGGREGATION, "expression", sql, "expressionAnyValue", any,

@@ -77,14 +77,19 @@ static enum status raise_filter_type(struct select *select, const struct expr *e
                           type_quoted(select->analyzer, expr->type), NULL);
 }
 
+struct aggregate_names {
+    struct analyzer *analyzer;
+    struct buffer text;
+};
+
 static bool add_aggregate_name(const struct expr *expr, void *arg)
 {
-    struct buffer *names = arg;
     if (expr->kind != EXPR_AGGREGATE)
         return true;
-    if (names->size_bytes > 0)
-        buffer_add_text(names, ", ");
-    expr_print_sql(names, expr);
+    struct aggregate_names *list = arg;
+    if (list->text.size_bytes > 0)
+        buffer_add_text(&list->text, ", ");
+    buffer_add_text(&list->text, expr_qualified(list->analyzer, expr));
     return true;
 }
 
@@ -95,11 +100,11 @@ enum status select_where(struct analyzer *analyzer, const struct ast_expr *ast,
     struct expr *where;
     TRY(resolve_expr(resolver, ast, &where, err));
     if (expr_has_aggregate(where)) {
-        struct buffer names = {0};
+        struct aggregate_names names = {.analyzer = analyzer};
         expr_walk(where, add_aggregate_name, &names);
         error_raise_at(err, STATUS_INVALID_WHERE_CONDITION, position, position_end, "condition",
-                       expr_sql(analyzer, where), "expressionList", buffer_text(&names), NULL);
-        buffer_fini(&names);
+                       expr_sql(analyzer, where), "expressionList", buffer_text(&names.text), NULL);
+        buffer_fini(&names.text);
         return err->status;
     }
     if (expr_has_generator(where))
@@ -137,7 +142,7 @@ static const char *item_name(struct analyzer *analyzer, const struct ast_item *a
 {
     if (ast->aliases.count > 0)
         return name_text(analyzer, &ast->aliases.items[0]);
-    if (ast->expr->kind == AST_EXPR_STAR && analyzer_expr_name(analyzer, expr) != NULL)
+    if (analyzer_expr_name(analyzer, expr) != NULL)
         return analyzer_expr_name(analyzer, expr);
     if (expr->kind == EXPR_COLUMN && strncmp(expr->column.name, "lateralAliasReference(", 22) == 0)
         return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);

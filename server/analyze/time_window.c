@@ -14,6 +14,8 @@
 #include <strings.h>
 
 static const struct function window_marker = {.name = "window", .print = "window(%*)"};
+static const struct function window_time_marker = {.name = "window_time",
+                                                   .print = "window_time(%*)"};
 static const struct function session_marker = {.name = "sessionwindow",
                                                .print = "sessionwindow(%*)"};
 
@@ -121,16 +123,13 @@ static enum status resolve_window_time(struct resolver *resolver, const struct a
     struct expr *window = args->items[0];
     if (!is_window_type(window->type)) {
         struct expr *call =
-            expr_call(analyzer->arena, &window_marker, "window_time", args->items, 1);
+            expr_call(analyzer->arena, &window_time_marker, "window_time", args->items, 1);
         call->type = window->type;
-        return error_raise_at(
-            err, STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE, ast->position, ast->position_end,
-            "sqlExpr", expr_sql(analyzer, call), "paramIndex", "first", "inputSql",
-            expr_sql(analyzer, window), "inputType", type_quoted(analyzer, window->type),
-            "requiredType",
-            "(\"STRUCT<start: TIMESTAMP, end: TIMESTAMP>\" or \"STRUCT<start: TIMESTAMP_NTZ, end: "
-            "TIMESTAMP_NTZ>\")",
-            NULL);
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE, ast->position,
+                              ast->position_end, "sqlExpr", expr_sql(analyzer, call), "paramIndex",
+                              "first", "inputSql", expr_sql(analyzer, window), "inputType",
+                              type_quoted(analyzer, window->type), "requiredType", "\"STRUCT\"",
+                              NULL);
     }
     const struct attribute *made = event_time_of(resolver, window);
     if (made == NULL || !made->is_window)
@@ -138,6 +137,9 @@ static enum status resolve_window_time(struct resolver *resolver, const struct a
                               "feature", "window_time() of a struct that is no window", NULL);
     TRY(window_last(resolver, window, ast, out, err));
     keep_event_time(resolver, *out, made);
+    analyzer_name_expr(
+        analyzer, *out,
+        arena_sprintf(analyzer->arena, "window_time(%s)", expr_name(analyzer, window)));
     if (is_own_window(resolver, made))
         add_event_expr(resolver->analyzer, &resolver->analyzer->own_window_times, *out, made);
     return OK;
@@ -434,7 +436,7 @@ enum status resolve_time_window(struct resolver *resolver, const struct ast_expr
     TRY(resolve_arguments(resolver, ast, name, &args, err));
     if (strcasecmp(name, "window_time") == 0)
         return resolve_window_time(resolver, ast, &args, out, err);
-    if (resolver->input == NULL || resolver->in_aggregate)
+    if (resolver->input == NULL)
         return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
                               "feature", "A time window in this place", NULL);
     if (strcasecmp(name, "window") == 0)

@@ -1,5 +1,8 @@
 /*
- * Expand: every row becomes several, one per projection: the grouping sets of an aggregation.
+ * Expand: every row becomes several, one per projection: grouping sets, sliding windows, UNPIVOT.
+ *
+ * In a bounded run the rows made from one row follow each other, as people expect of a table; a
+ * stream emits projection by projection, which copies nothing.
  */
 #include "base/check.h"
 #include "exec/node.h"
@@ -31,12 +34,78 @@ static enum status expand_open(struct exec_node *self, struct arena *query,
     return OK;
 }
 
+/* Column c of all projections, one after another: row r of projection p is row p * rows + r. */
+static enum status expand_columns(struct exec_node *self, struct exec_context *ctx,
+                                  const struct batch *batch, struct vector **flat,
+                                  struct error *err)
+{
+    struct expand *expand = self->state;
+    uint32_t count = self->plan->expand.projection_count;
+    uint32_t width = self->plan->schema->field_count;
+    void *memory = NULL;
+    TRY(arena_alloc(ctx->batch_arena, (size_t)count * width + 1U, sizeof(struct vector *), &memory,
+                    err));
+    struct vector **columns = memory;
+    for (uint32_t p = 0; p < count; p++)
+        TRY(expr_eval(expand->programs[p], expand->states[p], &ctx->eval, batch,
+                      columns + (size_t)p * width, err));
+    TRY(arena_alloc(ctx->batch_arena, count + 1U, sizeof(struct vector *), &memory, err));
+    struct vector **parts = memory;
+    for (uint32_t c = 0; c < width; c++) {
+        for (uint32_t p = 0; p < count; p++)
+            parts[p] = columns[(size_t)p * width + c];
+        TRY(vector_concat(ctx->batch_arena, parts, count, &flat[c], err));
+    }
+    return OK;
+}
+
+static enum status emit_rows(struct exec_node *self, struct exec_context *ctx,
+                             struct vector *const *flat, const uint32_t *rows, uint32_t count,
+                             struct error *err)
+{
+    uint32_t width = self->plan->schema->field_count;
+    void *memory = NULL;
+    TRY(arena_alloc(ctx->batch_arena, width + 1U, sizeof(struct vector *), &memory, err));
+    struct batch out = {
+        .schema = self->plan->schema, .columns = memory, .rows = count, .selected = count};
+    for (uint32_t c = 0; c < width; c++)
+        TRY(vector_gather(ctx->batch_arena, flat[c], rows, count, &out.columns[c], err));
+    return count == 0 ? OK : exec_emit(self, ctx, &out, err);
+}
+
+static enum status push_row_by_row(struct exec_node *self, struct exec_context *ctx,
+                                   const struct batch *selected, struct error *err)
+{
+    uint32_t projections = self->plan->expand.projection_count, count = 0;
+    struct batch batch;
+    void *memory = NULL;
+    TRY(batch_compact(ctx->batch_arena, selected, &batch, err));
+    TRY(arena_alloc(ctx->batch_arena, self->plan->schema->field_count + 1U, sizeof(struct vector *),
+                    &memory, err));
+    struct vector **flat = memory;
+    TRY(expand_columns(self, ctx, &batch, flat, err));
+    TRY(arena_alloc_raw(ctx->batch_arena, BATCH_ROWS_MAX, sizeof(uint32_t), &memory, err));
+    uint32_t *rows = memory;
+    for (uint32_t row = 0; row < batch.rows; row++) {
+        for (uint32_t p = 0; p < projections; p++) {
+            rows[count++] = p * batch.rows + row;
+            if (count < BATCH_ROWS_MAX)
+                continue;
+            TRY(emit_rows(self, ctx, flat, rows, count, err));
+            count = 0;
+        }
+    }
+    return emit_rows(self, ctx, flat, rows, count, err);
+}
+
 static enum status expand_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                const struct batch *batch, struct error *err)
 {
     struct expand *expand = self->state;
     CHECK_MAGIC(expand, EXPAND_MAGIC);
     CHECK(input == 0);
+    if (!self->plan->streaming && batch->selected > 0)
+        return push_row_by_row(self, ctx, batch, err);
     for (uint32_t i = 0; i < self->plan->expand.projection_count; i++) {
         void *columns = NULL;
         TRY(arena_alloc(ctx->batch_arena, self->plan->schema->field_count + 1U,
