@@ -501,7 +501,7 @@ static size_t keep_escapes(void *ctx, struct MHD_Connection *handle, char *text)
     return strlen(text);
 }
 
-static void on_mhd_log(void *ctx, const char *format, va_list args)
+PRINTF(2, 0) static void on_mhd_log(void *ctx, const char *format, va_list args)
 {
     struct http_server *server = ctx;
     char text[256];
