@@ -241,9 +241,8 @@ static enum status cell_kernel_hmac(const struct kernel_call *call, uint32_t row
     const void *key_data = key.size_bytes > 0 ? (const void *)key.data : "";
     if (HMAC(digest, key_data, (int)key.size_bytes, message.data, message.size_bytes, code,
              &size) == NULL)
-        return error_raise(err, STATUS_INVALID_PARAMETER_VALUE__HMAC_CRYPTO_ERROR, "parameter",
-                           "`key`", "functionName", "`hmac`", "detailMessage",
-                           "The code cannot be computed", NULL);
+        return error_raise(err, STATUS_INTERNAL_ERROR, "message", "The code cannot be computed",
+                           NULL);
     return kernel_set_bytes(call, row, bytes_of(code, size), err);
 }
 
