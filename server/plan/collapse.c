@@ -10,7 +10,7 @@ static bool is_cheap(const struct expr *expr)
 {
     if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_LITERAL)
         return true;
-    return expr->kind == EXPR_CALL && strcmp(expr->call.function->name, "[]") == 0 &&
+    return expr->kind == EXPR_CALL && strcmp(expr->call.function->name, ".") == 0 &&
            expr->args[0]->type->id == TYPE_STRUCT && is_cheap(expr->args[0]);
 }
 

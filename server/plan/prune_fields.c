@@ -29,7 +29,7 @@ struct field_pruner {
 static const struct expr *field_base(const struct expr *expr, struct bytes *name)
 {
     if (expr->kind != EXPR_CALL || expr->arg_count != 2 ||
-        strcmp(expr->call.function->name, "[]") != 0 || expr->args[0]->type->id != TYPE_STRUCT ||
+        strcmp(expr->call.function->name, ".") != 0 || expr->args[0]->type->id != TYPE_STRUCT ||
         expr->args[1]->kind != EXPR_LITERAL || expr->args[1]->type->id != TYPE_STRING)
         return NULL;
     *name = VECTOR_VALUES(struct bytes, expr->args[1]->literal.value)[0];
@@ -170,7 +170,7 @@ static struct expr *rebuild(struct arena *arena, struct expr *expr, void *arg)
         return expr;
     struct error ignored = ERROR_INIT;
     struct expr *again;
-    if (function_resolve_2(&pruner->rewriter->functions, "[]", expr->args[0], expr->args[1], &again,
+    if (function_resolve_2(&pruner->rewriter->functions, ".", expr->args[0], expr->args[1], &again,
                            &ignored) != OK)
         return expr;
     again->position = expr->position;

@@ -12,7 +12,7 @@
 struct fixture {
     struct arena *arena;
     struct relation_spec sources[4];
-    struct relation_spec tables[1];
+    struct relation_spec tables[2];
     struct query_spec spec;
     struct analyze_catalog catalog;
     struct analysis *analysis;
@@ -52,10 +52,13 @@ static inline void fixture_open(struct fixture *fixture)
     fixture->sources[3] =
         fixture_relation("wpayments", "order_id BIGINT, paid DOUBLE, at TIMESTAMP", "20 seconds");
     fixture->tables[0] = fixture_relation("pages", "url STRING, section STRING, rank INT", NULL);
+    fixture->tables[1] = fixture_relation(
+        "nested", "k INT, s STRUCT<a: INT, b: INT, t: STRUCT<x: INT, y: INT, z: INT>>", NULL);
+    fixture->tables[1].format = "json";
     fixture->spec.sources = fixture->sources;
     fixture->spec.source_count = 4;
     fixture->spec.tables = fixture->tables;
-    fixture->spec.table_count = 1;
+    fixture->spec.table_count = 2;
 }
 
 static inline enum status fixture_analyze(struct fixture *fixture, const char *sql,

@@ -32,6 +32,15 @@ static void plans_are_as_small_as_they_can_be(void **state)
          "Project [url]\n"
          "  Filter (rank > 1)\n"
          "    Scan pages memory struct<url:string,rank:int>\n"},
+        {"only the used fields of a struct are read",
+         "SELECT s.a, s.t.x FROM nested WHERE s.t.y > 1",
+         "Project [s.a, s.t.x]\n"
+         "  Filter (s.t.y > 1)\n"
+         "    Scan nested json struct<s:struct<a:int,t:struct<x:int,y:int>>>\n"},
+        {"a struct that is used whole is read whole", "SELECT s.a, s FROM nested",
+         "Project [s.a, s]\n"
+         "  Scan nested json "
+         "struct<s:struct<a:int,b:int,t:struct<x:int,y:int,z:int>>>\n"},
         {"constants are folded", "SELECT 1 + 1 AS two FROM pages",
          "Project [2]\n"
          "  Scan pages memory struct<url:string>\n"},
