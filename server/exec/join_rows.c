@@ -116,6 +116,7 @@ static void add_to_slice(struct slice *slice, struct join_row *row)
         slice->rows = realloc(slice->rows, slice->capacity * sizeof *slice->rows);
         CHECK(slice->rows != NULL);
     }
+    row->at = slice->count;
     slice->rows[slice->count++] = row;
 }
 
@@ -162,11 +163,9 @@ void join_rows_remove(struct join_rows *rows, struct join_row *row)
 {
     if (row->end_us != STATE_NO_END) {
         struct slice *slice = open_slice(rows, slice_of(row->end_us));
-        for (uint32_t i = 0; i < slice->count; i++)
-            if (slice->rows[i] == row) {
-                slice->rows[i] = slice->rows[--slice->count];
-                break;
-            }
+        CHECK(row->at < slice->count && slice->rows[row->at] == row);
+        slice->rows[row->at] = slice->rows[--slice->count];
+        slice->rows[row->at]->at = row->at;
     }
     unlink_row(rows, row);
 }
@@ -183,6 +182,7 @@ enum status join_rows_evict(struct join_rows *rows, int64_t limit_us,
         for (uint32_t r = 0; r < slice->count; r++) {
             struct join_row *row = slice->rows[r];
             if (row->end_us > limit_us) {
+                row->at = kept;
                 slice->rows[kept++] = row;
                 continue;
             }

@@ -16,9 +16,10 @@ struct join_row {
     int64_t end_us; /* STATE_NO_END: none */
     uint64_t seq;   /* names the row in the changelog */
     uint32_t size;
-    uint32_t run; /* the batch in which it came */
+    uint32_t run;    /* the batch in which it came */
+    uint32_t at;     /* place in the list of its second */
+    uint32_t change; /* 1 + place in the operator's list of changes; 0: not in it */
     bool matched;
-    bool changed; /* in the present batch, and is in the list of changes */
     uint8_t bytes[];
 };
 

@@ -174,7 +174,7 @@ static enum status join_begin(struct exec_node *self, struct exec_context *ctx, 
     CHECK_MAGIC(join, JOIN_MAGIC);
     for (uint32_t i = 0; i < join->change_count; i++)
         if (join->changes[i].row != NULL)
-            join->changes[i].row->changed = false;
+            join->changes[i].row->change = 0;
     join->change_count = 0;
     join->stats = (struct operator_stats){0};
     arena_reset(join->arena);
@@ -195,10 +195,23 @@ static struct change_entry *new_change(struct stream_join *join)
 
 static void note_change(struct stream_join *join, int side, struct join_row *row)
 {
-    if (row->changed)
+    if (row->change != 0)
         return;
-    row->changed = true;
     *new_change(join) = (struct change_entry){.row = row, .side = side};
+    row->change = join->change_count;
+}
+
+/* The row goes: the list must not look at it any more. */
+static void forget_change(struct stream_join *join, struct join_row *row)
+{
+    if (row->change == 0)
+        return;
+    struct change_entry *hole = &join->changes[row->change - 1];
+    CHECK(hole->row == row);
+    *hole = join->changes[--join->change_count];
+    if (hole->row != NULL && hole->row != row)
+        hole->row->change = row->change;
+    row->change = 0;
 }
 
 static void put_change_key(struct buffer *out, int side, uint64_t seq, struct bytes key)
@@ -553,13 +566,7 @@ static enum status let_go(void *arg, struct join_row *row, struct error *err)
     struct stream_join *join = eviction->node->state;
     struct join_side *side = &join->side[eviction->side];
     join->stats.rows_removed++;
-    if (row->changed) { /* it is in the list of changes, which must not look at it any more */
-        for (uint32_t i = join->change_count; i-- > 0;)
-            if (join->changes[i].row == row) {
-                join->changes[i] = join->changes[--join->change_count];
-                break;
-            }
-    }
+    forget_change(join, row);
     if (row->run != eviction->ctx->run) {
         struct buffer key = {0};
         put_change_key(&key, eviction->side, row->seq, join_row_key(side->rows, row));
