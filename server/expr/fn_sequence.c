@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #define SEQUENCE_LENGTH_MAX 2147483632
+/* What the rows of one batch may make together: half a gigabyte. */
+#define SEQUENCE_BATCH_MAX ((uint32_t)64 << 20)
 
 static int64_t integral_of(const struct vector *vector, uint32_t row)
 {
@@ -48,6 +50,12 @@ static enum status too_long(const struct kernel_call *call, int128 count, struct
                        "functionName", "`sequence`", NULL);
 }
 
+static enum status batch_too_long(struct error *err)
+{
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "The sequences of a batch", "limit",
+                       "536870912", NULL);
+}
+
 static enum status integer_row(const struct kernel_call *call, uint32_t row, struct values *values,
                                struct error *err)
 {
@@ -61,6 +69,8 @@ static enum status integer_row(const struct kernel_call *call, uint32_t row, str
     int128 count = step == 0 ? 1 : ((int128)stop - start) / step + 1;
     if (count > SEQUENCE_LENGTH_MAX || values->count + count > SEQUENCE_LENGTH_MAX)
         return too_long(call, count, err);
+    if (values->count + count > SEQUENCE_BATCH_MAX)
+        return batch_too_long(err);
     for (int64_t i = 0; i < (int64_t)count; i++)
         value_add(values, start + i * step);
     return OK;
@@ -106,8 +116,10 @@ static enum status time_row(const struct kernel_call *call, uint32_t row, struct
     int64_t unit = date ? CIVIL_DAY_US : 1;
     bool local = date || call->args[0]->type->id == TYPE_TIMESTAMP_NTZ;
     const struct zone *zone = local ? timezone_utc() : call->ctx->zone;
-    int64_t start = integral_of(call->args[0], row) * unit;
-    int64_t stop = integral_of(call->args[1], row) * unit;
+    int64_t start, stop;
+    if (__builtin_mul_overflow(integral_of(call->args[0], row), unit, &start) ||
+        __builtin_mul_overflow(integral_of(call->args[1], row), unit, &stop))
+        return error_raise(err, STATUS_DATETIME_OVERFLOW, "operation", "sequence of dates", NULL);
     struct calendar_interval step = step_of(call, row);
     if (call->arg_count < 3 && start > stop)
         step.days = -1;
@@ -123,8 +135,8 @@ static enum status time_row(const struct kernel_call *call, uint32_t row, struct
                          (long long)start, (long long)stop);
     int64_t at = start;
     for (int64_t i = 0; size > 0 ? at <= stop : at >= stop;) {
-        if (values->count >= SEQUENCE_LENGTH_MAX)
-            return too_long(call, values->count, err);
+        if (values->count >= SEQUENCE_BATCH_MAX)
+            return batch_too_long(err);
         value_add(values, date ? civil_floor_div(at, CIVIL_DAY_US) : at);
         i++;
         if (size == 0 || !time_at(start, step, i, zone, &at))
