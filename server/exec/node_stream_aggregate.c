@@ -346,11 +346,16 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
         drop_until(aggregate, change->bucket);
         return OK;
     }
-    if (change->kind != CHANGE_PUT)
-        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of an aggregate",
-                           NULL);
     bool added = false;
     struct state_bucket *bucket = state_bucket_open(aggregate->table, change->bucket);
+    aggregate->restored = true;
+    if (change->kind == CHANGE_TAKE) {
+        struct state_entry *gone =
+            state_find(aggregate->table, bucket, change->key, state_hash(change->key));
+        if (gone != NULL)
+            state_remove(aggregate->table, bucket, gone);
+        return OK;
+    }
     struct state_entry *entry =
         state_add(aggregate->table, bucket, change->key, state_hash(change->key), &added);
     memset(state_value(entry), 0, aggregate->calls.block_bytes);
