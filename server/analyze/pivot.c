@@ -298,7 +298,8 @@ enum status resolve_unpivot(struct analyzer *analyzer, const struct ast_relation
     struct expr ***projections = arena_new_object(arena, (entries + 1) * sizeof(struct expr **));
     for (uint32_t i = 0; i < entries; i++) {
         projections[i] = arena_new_object(arena, (width + 1) * sizeof(struct expr *));
-        memcpy(projections[i], kept.items, kept.count * sizeof(struct expr *));
+        for (uint32_t j = 0; j < kept.count; j++)
+            projections[i][j] = kept.items[j];
         projections[i][kept.count] = expr_literal_string(arena, bytes_of_text(labels[i]));
     }
     struct expr **cells = arena_new_object(arena, (entries + 1) * sizeof(struct expr *));
