@@ -253,6 +253,9 @@ enum status checkpoint_log_open(struct vfs *vfs, const char *dir, uint32_t epoch
     enum status status = vfs_make_dirs(vfs, dir, err);
     if (status == OK && summary->last_segment != NO_BATCH)
         status = open_segment(log, summary->last_segment, summary->end, err);
+    /* What a killed process left may be in the page cache only, and recovery builds on it. */
+    if (status == OK && log->file != NULL)
+        status = vfs_sync(log->file, err);
     if (status != OK) {
         checkpoint_log_close(log);
         return status;

@@ -135,6 +135,22 @@ static void what_was_synced_survives_a_crash_and_what_was_not_does_not(void **st
     assert_int_equal(checkpoint_progress_count(world->checkpoint), 1);
 }
 
+/* A worker is killed, its successor reads the intent from the page cache, then the power fails:
+ * what the successor built on (files it noted as read) must not outlive the intent. */
+static void what_a_start_has_read_is_durable(void **state)
+{
+    struct world *world = *state;
+    open_and_start(world);
+    intent(world, 0);
+    checkpoint_close(world->checkpoint); /* killed: nothing was synced, nothing is lost yet */
+    open_and_start(world);
+    assert_int_equal(facts(world).last_intent, 0);
+    die(world, 0);
+
+    open_and_start(world);
+    assert_int_equal(facts(world).last_intent, 0);
+}
+
 static void a_torn_tail_of_any_length_is_cut(void **state)
 {
     struct world *world = *state;
@@ -261,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_new_checkpoint_is_empty),
         TEST(what_was_synced_survives_a_crash_and_what_was_not_does_not),
+        TEST(what_a_start_has_read_is_durable),
         TEST(a_torn_tail_of_any_length_is_cut),
         TEST(damage_in_what_was_durable_is_refused),
         TEST(a_held_or_foreign_checkpoint_is_refused),
