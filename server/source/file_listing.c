@@ -102,6 +102,8 @@ static enum status add_file(const struct listing_config *config, struct listing 
         if (status == STATUS_FILE_NOT_FOUND)
             return OK; /* gone since the directory was read */
         TRY(status);
+        if (stat.mtime_us < config->oldest_us)
+            return OK;
     }
     if (config->keep_max > 0 && listing->count >= 2 * config->keep_max)
         keep_first(listing, config->keep_max, config->latest_first);

@@ -34,6 +34,7 @@ struct listing_config {
     bool names_only;         /* sizes and times are not wanted */
     bool latest_first;       /* the order of the files */
     size_t keep_max;         /* 0: all files, else about the first so many in order */
+    int64_t oldest_us;       /* older files are left out, and take no room of keep_max */
     struct dir_watch *watch; /* told each directory before it is read; may be NULL */
     /* Says before the file is looked at whether it is wanted; NULL: all. */
     bool (*want)(void *arg, const char *path);

@@ -153,6 +153,12 @@ bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int
     return true;
 }
 
+int64_t seen_files_oldest_us(const struct seen_files *seen)
+{
+    CHECK(seen != NULL);
+    return seen->purge_us;
+}
+
 void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtime_us)
 {
     CHECK(seen != NULL);

@@ -37,6 +37,9 @@ void seen_files_close(struct seen_files *seen); /* NULL is fine */
 /* Neither seen nor too old. */
 bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int64_t mtime_us);
 
+/* Files older than this are too old; INT64_MIN: none is. */
+int64_t seen_files_oldest_us(const struct seen_files *seen);
+
 /* Adds one; age is counted from the new times only after seen_files_purge(). */
 void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtime_us);
 /* Counts age from the newest time added so far: at the end of planning a batch. */

@@ -282,6 +282,7 @@ static enum status file_open(struct arena *query, const struct source_config *co
         .name_glob = source->options.name_glob,
         .recursive = source->options.recursive,
         .latest_first = source->options.latest_first,
+        .oldest_us = INT64_MIN,
         .want = want_path,
         .arg = source,
     };
@@ -473,6 +474,7 @@ static enum status list_all(struct file_source *source, struct error *err)
 {
     clear_found(source);
     source->listing_config.keep_max = files_to_keep(source);
+    source->listing_config.oldest_us = seen_files_oldest_us(source->seen);
     if (source->watch != NULL)
         dir_watch_listed(source->watch);
     TRY(listing_run(&source->listing_config, &source->found, err));

@@ -64,6 +64,7 @@ static void hidden_names_and_plain_subdirectories_are_left_out(void **state)
     assert_lists(&(struct listing_config){.latest_first = true}, "/in", "/in/_k=v /in/g.tmp /in/a");
     assert_lists(&(struct listing_config){.name_glob = "*.tmp"}, "/in", "/in/g.tmp");
     assert_lists(&(struct listing_config){.keep_max = 1}, "/in", "/in/a");
+    assert_lists(&(struct listing_config){.keep_max = 1, .oldest_us = 3}, "/in", "/in/g.tmp");
     assert_lists(&(struct listing_config){0}, "/none", "");
     assert_lists(&(struct listing_config){0}, "/in/a", "/in/a");
 }

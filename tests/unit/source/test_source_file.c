@@ -248,6 +248,26 @@ static void limits_cut_batches(void **state)
     assert_batch("");
 }
 
+/* More of them than a listing keeps. */
+static void files_that_are_too_old_hide_no_new_ones(void **state)
+{
+    (void)state;
+    option("maxFilesPerTrigger", "1");
+    option("maxCachedFiles", "0");
+    option("maxFileAge", "1s");
+    feed("/in/a", 10000000, "{\"v\":\"a\"}\n");
+    start(false);
+    assert_batch("a");
+    for (int i = 0; i < 1100; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "/in/old%d", i);
+        feed(path, 1000 + i, "{\"v\":\"old\"}\n");
+    }
+    feed("/in/b", 11000000, "{\"v\":\"b\"}\n");
+    assert_batch("b");
+    assert_batch("");
+}
+
 static void a_frozen_source_ignores_newcomers(void **state)
 {
     (void)state;
@@ -404,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_each_file_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_crash_forgets_no_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_cut_batches, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_are_too_old_hide_no_new_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_frozen_source_ignores_newcomers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_gone_or_changed_fail_the_rerun, set_up, tear_down),
         cmocka_unit_test_setup_teardown(directories_give_columns, set_up, tear_down),
