@@ -48,6 +48,7 @@ static const struct option_def file_options[] = {
 
 struct leftover {
     char *path; /* relative to the output directory */
+    int64_t batch_id;
     struct leftover *next;
 };
 
@@ -224,7 +225,7 @@ struct search {
     bool want_parts;
 };
 
-static void add_path(struct leftover **list, const char *dir, const char *name)
+static void add_path(struct leftover **list, const char *dir, const char *name, int64_t batch_id)
 {
     struct leftover *item = calloc(1, sizeof *item);
     CHECK(item != NULL);
@@ -232,6 +233,7 @@ static void add_path(struct leftover **list, const char *dir, const char *name)
     item->path = malloc(size);
     CHECK(item->path != NULL);
     (void)snprintf(item->path, size, "%s%s%s", dir, dir[0] == '\0' ? "" : "/", name);
+    item->batch_id = batch_id;
     item->next = *list;
     *list = item;
 }
@@ -279,7 +281,7 @@ static void visit_hidden(struct search *search, const char *name)
     bool own = strncmp(name + prefix, sink->config.query_id, QUERY_ID_SIZE) == 0;
     int64_t batch_id = 0;
     if (own && rest[0] == '.')
-        add_path(&search->staged, "", name);
+        add_path(&search->staged, "", name, NO_BATCH);
     else if (rest[0] == '-' && parse_id(rest + 1, '\0', &batch_id)) {
         if (!own)
             search->foreign = arena_strndup(sink->query, name + prefix, QUERY_ID_SIZE);
@@ -297,9 +299,9 @@ static enum status visit(struct vfs_visitor *visitor, const char *name, enum vfs
     if (!search->want_parts)
         visit_hidden(search, name);
     else if (kind == VFS_DIR && strchr(name, '=') != NULL)
-        add_path(&search->subdirs, search->dir, name);
+        add_path(&search->subdirs, search->dir, name, NO_BATCH);
     else if (parse_part(search->sink, name, &batch_id) && batch_id > search->sink->last_batch)
-        add_path(&search->sink->leftovers, search->dir, name);
+        add_path(&search->sink->leftovers, search->dir, name, batch_id);
     return OK;
 }
 
@@ -504,12 +506,15 @@ static bool is_published(const struct file_sink *sink, const char *path)
     return false;
 }
 
-/* Files of an earlier attempt at this batch that the new one did not replace. */
+/* Files of an earlier attempt at this batch that the new one did not replace.  Where the marker is
+ * gone, which no crash does, the files of earlier batches are not known to be unfinished: they
+ * stay. */
 static enum status remove_leftovers(struct file_sink *sink, struct arena *request,
                                     struct dirs *dirs, struct error *err)
 {
     for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next) {
-        if (is_published(sink, item->path))
+        bool unfinished = sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch;
+        if (!unfinished || is_published(sink, item->path))
             continue;
         const char *path = path_join(request, sink->config.dir, item->path);
         TRY(vfs_remove(sink->config.vfs, path, err));

@@ -344,6 +344,21 @@ static void no_disk_fault_loses_or_repeats_a_row(void **state)
     assert_true(faults >= 10);
 }
 
+/* Hidden files are easily left behind when a directory is copied. */
+static void a_lost_marker_costs_no_rows(void **state)
+{
+    (void)state;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(run_batch(0, 2, 3), OK);
+    assert_int_equal(run_batch(1, 2, 3), OK);
+    close_sink();
+    vfs_mem_delete(f.mem, "/out/.tidemill-" QUERY_ID "-1");
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(last_batch(), NO_BATCH);
+    assert_int_equal(run_batch(2, 1, 1), OK);
+    assert_int_equal(visible_rows(), 13);
+}
+
 static void another_query_is_refused(void **state)
 {
     (void)state;
@@ -408,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_crash_loses_or_repeats_a_row_of_a_partition, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_disk_fault_loses_or_repeats_a_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_marker_costs_no_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_query_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spark_finds_its_log, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
