@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define NAME_PREFIX      "snapshot-"
+#define PART_SUFFIX      ".part"
 #define NAME_DIGITS      20
 #define SNAPSHOTS_KEPT   2
 #define LOG_BYTES_MIN    ((uint64_t)64 << 20) /* below this the log is short enough */
@@ -116,6 +117,32 @@ static enum status refuse(const struct query *query, struct error *err)
                        NULL);
 }
 
+static bool is_part(const char *name)
+{
+    size_t prefix = strlen(NAME_PREFIX);
+    return strncmp(name, NAME_PREFIX, prefix) == 0 && strlen(name) > prefix + NAME_DIGITS &&
+           strcmp(name + prefix + NAME_DIGITS, PART_SUFFIX) == 0;
+}
+
+/* What crashes left half written: each may be as large as the state. */
+static enum status remove_parts(const struct query *query, struct error *err)
+{
+    enum status status = OK;
+    struct vfs *vfs = query->config.vfs;
+    struct arena *arena = arena_new("snapshots", 0);
+    char *dir = path_join(arena, checkpoint_dir(query->checkpoint), "state");
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    if (vfs_exists(vfs, dir))
+        TRY_OUT(vfs_list(vfs, dir, arena, &entries, &count, err));
+    for (size_t i = 0; i < count; i++)
+        if (is_part(entries[i].name))
+            TRY_OUT(vfs_remove(vfs, path_join(arena, dir, entries[i].name), err));
+out:
+    arena_free(arena);
+    return status;
+}
+
 /* The newest snapshot that is good, NO_BATCH if there is none. */
 static enum status load_newest(struct query *query, int64_t version, int64_t *loaded_version,
                                struct error *err)
@@ -151,6 +178,7 @@ enum status state_snapshot_load(struct query *query, int64_t version, struct err
     checkpoint_hold(query->checkpoint, 0); /* without a snapshot all changes are needed */
     query->state_snapshot.version = NO_BATCH;
     query->state_snapshot.before = NO_BATCH;
+    TRY(remove_parts(query, err));
     if (version == NO_BATCH)
         return OK;
     int64_t loaded = NO_BATCH;
@@ -202,6 +230,14 @@ static enum status write_state(struct query *query, struct vfs_file *file, int64
     return status;
 }
 
+/* What is half written only takes space, which may be what is missing. */
+static void remove_part(const struct snapshot_job *job)
+{
+    struct error ignored = ERROR_INIT;
+    if (vfs_remove(job->vfs, job->from, &ignored) != OK)
+        error_clear(&ignored); /* the next start finds it */
+}
+
 /* In the background: only the file and its names are touched. */
 static void make_durable(void *arg)
 {
@@ -213,6 +249,8 @@ static void make_durable(void *arg)
         status = vfs_rename(job->vfs, job->from, job->to, &err);
     if (status == OK)
         status = vfs_sync_dir(job->vfs, job->dir, &err);
+    if (status != OK)
+        remove_part(job);
     atomic_store(&job->state, status == OK ? SNAPSHOT_DONE : SNAPSHOT_FAILED);
 }
 
@@ -223,7 +261,7 @@ static enum status begin_snapshot(struct query *query, int64_t version, struct e
     struct arena *arena = arena_new("snapshot", 0);
     *job = (struct snapshot_job){.vfs = query->config.vfs, .version = version, .arena = arena};
     job->dir = path_join(arena, checkpoint_dir(query->checkpoint), "state");
-    job->from = snapshot_path(arena, query, version, ".part");
+    job->from = snapshot_path(arena, query, version, PART_SUFFIX);
     job->to = snapshot_path(arena, query, version, "");
     atomic_init(&job->state, SNAPSHOT_RUNNING);
     enum status status = vfs_make_dirs(job->vfs, job->dir, err);
@@ -233,6 +271,7 @@ static enum status begin_snapshot(struct query *query, int64_t version, struct e
         status = write_state(query, job->file, version, err);
     if (status != OK) {
         vfs_close(job->file);
+        remove_part(job);
         arena_free(arena);
         free(job);
         return status;
@@ -246,7 +285,7 @@ static enum status begin_snapshot(struct query *query, int64_t version, struct e
     return OK;
 }
 
-/* Removes all but the newest snapshots, and leftovers of crashes. */
+/* Removes all but the newest snapshots. */
 static enum status remove_old(struct query *query, struct error *err)
 {
     enum status status = OK;
