@@ -30,6 +30,8 @@ struct checkpoint {
     const char *dir;
     const char *log_dir;
     const char *epoch_path;
+    const char *begun_path;
+    bool begun; /* the log has been durable: from now on it cannot be empty */
     struct vfs_lock *lock;
     struct identity identity;
     struct run_record run;
@@ -119,6 +121,36 @@ static enum status take_epoch(struct checkpoint *checkpoint, struct error *err)
     return vfs_put(checkpoint->vfs, checkpoint->epoch_path, bytes_of_text(text), false, err);
 }
 
+/* A checkpoint is not begun among somebody's files: purging it would take them with it. */
+static enum status check_is_free(struct checkpoint *checkpoint, struct error *err)
+{
+    static const char *const own[] = {"lock", "epoch", "log", "state", "sources", "sink"};
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    TRY(vfs_list(checkpoint->vfs, checkpoint->dir, checkpoint->arena, &entries, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        bool known = strncmp(entries[i].name, "epoch", strlen("epoch")) == 0 ||
+                     strncmp(entries[i].name, "identity.json", strlen("identity.json")) == 0;
+        for (size_t k = 0; k < sizeof own / sizeof own[0] && !known; k++)
+            known = strcmp(entries[i].name, own[k]) == 0;
+        if (!known)
+            return error_raise(err, STATUS_STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY,
+                               "checkpointLocation", checkpoint->dir, "entry", entries[i].name,
+                               NULL);
+    }
+    return OK;
+}
+
+/* The log of a checkpoint that has run cannot be empty: somebody removed it. */
+static enum status check_begun(struct checkpoint *checkpoint, struct error *err)
+{
+    checkpoint->begun = vfs_exists(checkpoint->vfs, checkpoint->begun_path);
+    if (checkpoint->begun && checkpoint->summary.records == 0)
+        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", checkpoint->log_dir, "reason",
+                           "its records are gone, though this query has run", NULL);
+    return OK;
+}
+
 static enum status check_identity(struct checkpoint *checkpoint,
                                   const struct checkpoint_config *config, struct error *err)
 {
@@ -137,6 +169,7 @@ static enum status check_identity(struct checkpoint *checkpoint,
     if (checkpoint->summary.records > 0)
         return error_raise(err, STATUS_STREAMING_CHECKPOINT_MISSING_METADATA_FILE,
                            "checkpointLocation", checkpoint->dir, NULL);
+    TRY(check_is_free(checkpoint, err));
     if (config->query_id != NULL)
         snprintf(identity->query_id, sizeof identity->query_id, "%s", config->query_id);
     else
@@ -199,6 +232,7 @@ static enum status open_parts(struct checkpoint *checkpoint, const struct checkp
     TRY(take_lock(checkpoint, err));
     TRY(log_index_build(&checkpoint->index, checkpoint->vfs, checkpoint->log_dir,
                         &checkpoint->summary, err));
+    TRY(check_begun(checkpoint, err));
     TRY(check_identity(checkpoint, config, err));
     TRY(take_epoch(checkpoint, err));
     TRY(read_history(checkpoint, err));
@@ -221,6 +255,7 @@ enum status checkpoint_open(const struct checkpoint_config *config, struct check
     checkpoint->dir = path_normalize(arena, config->dir);
     checkpoint->log_dir = path_join(arena, checkpoint->dir, "log");
     checkpoint->epoch_path = path_join(arena, checkpoint->dir, "epoch");
+    checkpoint->begun_path = path_join(arena, checkpoint->dir, "begun");
     checkpoint->batches_keep = config->batches_keep;
     checkpoint->oldest_needed = INT64_MAX;
     checkpoint->progress_keep = config->progress_keep;
@@ -397,7 +432,10 @@ enum status checkpoint_sync(struct checkpoint *checkpoint, struct error *err)
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     TRY(checkpoint_log_sync(checkpoint->log, err));
     checkpoint->durable_commit = checkpoint->commit;
-    return OK;
+    if (checkpoint->begun)
+        return OK;
+    checkpoint->begun = true;
+    return vfs_put(checkpoint->vfs, checkpoint->begun_path, bytes_of_text("1\n"), false, err);
 }
 
 enum status checkpoint_check_fence(struct checkpoint *checkpoint, int64_t batch_id,

@@ -4,6 +4,7 @@
  *     identity.json        whose it is; written once
  *     lock                 held by flock while a worker lives; says who holds it
  *     epoch                the fencing epoch of the newest worker
+ *     begun                there since the log was first durable: an empty log is then a lost one
  *     log/<first batch>    the checkpoint log
  *     state/<op>/<part>/   snapshots of state
  *     sources/<n>/         what a source has to remember beyond offsets

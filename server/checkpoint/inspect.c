@@ -27,7 +27,12 @@ static enum status look(struct vfs *vfs, const char *dir, struct inspection *out
     TRY(identity_read(vfs, dir, &out->identity, &found, err));
     if (!found)
         return error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", dir, NULL);
-    return log_index_build(&out->index, vfs, path_join(out->arena, dir, "log"), &out->summary, err);
+    const char *log_dir = path_join(out->arena, dir, "log");
+    TRY(log_index_build(&out->index, vfs, log_dir, &out->summary, err));
+    if (out->summary.records == 0 && vfs_exists(vfs, path_join(out->arena, dir, "begun")))
+        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", log_dir, "reason",
+                           "its records are gone, though this query has run", NULL);
+    return OK;
 }
 
 static struct recovery_facts facts_of(const struct log_index *index)

@@ -170,6 +170,31 @@ enum status query_catalog_write_spec(struct query_catalog *catalog, struct arena
     return OK;
 }
 
+/* Removes what a checkpoint consists of, its identity last, and the directory if nothing is left.
+ */
+static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct error *err)
+{
+    static const char *const parts[] = {"log", "state", "sources", "sink"};
+    static const char *const files[] = {"begun", "epoch", "lock", "identity.json"};
+    enum status status = OK;
+    size_t left = 0;
+    struct vfs_entry *entries = NULL;
+    struct arena *arena = arena_new("request", 0);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const char *path = path_join(arena, dir, parts[i]);
+        if (vfs_exists(vfs, path))
+            TRY_OUT(vfs_remove_tree(vfs, path, err));
+    }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        TRY_OUT(vfs_remove(vfs, path_join(arena, dir, files[i]), err));
+    TRY_OUT(vfs_list(vfs, dir, arena, &entries, &left, err));
+    if (left == 0)
+        status = vfs_remove_tree(vfs, dir, err);
+out:
+    arena_free(arena);
+    return status;
+}
+
 enum status query_catalog_remove(struct query_catalog *catalog,
                                  const struct query_definition *definition, bool purge,
                                  struct error *err)
@@ -185,7 +210,7 @@ enum status query_catalog_remove(struct query_catalog *catalog,
     char *identity = joined(definition->checkpoint, "identity.json");
     bool is_checkpoint = vfs_exists(catalog->vfs, identity); /* never a directory of others */
     free(identity);
-    return is_checkpoint ? vfs_remove_tree(catalog->vfs, definition->checkpoint, err) : OK;
+    return is_checkpoint ? purge_checkpoint(catalog->vfs, definition->checkpoint, err) : OK;
 }
 
 static void read_error(struct json_reader *reader, struct json_place place, struct error *out)

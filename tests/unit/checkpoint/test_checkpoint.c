@@ -232,6 +232,28 @@ static void a_log_without_its_identity_is_refused(void **state)
     assert_int_equal(try_open(world, NULL), STATUS_STREAMING_CHECKPOINT_MISSING_METADATA_FILE);
 }
 
+static void a_log_that_was_removed_is_refused(void **state)
+{
+    struct world *world = *state;
+    open_and_start(world);
+    intent(world, 0);
+    changes(world, 0, true);
+    checkpoint_close(world->checkpoint);
+    world->checkpoint = NULL;
+    assert_int_equal(vfs_remove_tree(world->vfs, "/cp/log", &world->err), OK);
+    assert_int_equal(try_open(world, NULL), STATUS_CHECKPOINT__CORRUPT);
+}
+
+static void a_directory_of_other_files_is_refused(void **state)
+{
+    struct world *world = *state;
+    assert_int_equal(vfs_make_dirs(world->vfs, DIR, &world->err), OK);
+    assert_int_equal(
+        vfs_put(world->vfs, DIR "/letters.txt", bytes_of_text("dear"), false, &world->err), OK);
+    assert_int_equal(try_open(world, NULL), STATUS_STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY);
+    assert_string_equal(error_param(&world->err, "entry"), "letters.txt");
+}
+
 static void a_newer_worker_fences_an_older_one(void **state)
 {
     struct world *world = *state;
@@ -282,6 +304,8 @@ int main(void)
         TEST(damage_in_what_was_durable_is_refused),
         TEST(a_held_or_foreign_checkpoint_is_refused),
         TEST(a_log_without_its_identity_is_refused),
+        TEST(a_log_that_was_removed_is_refused),
+        TEST(a_directory_of_other_files_is_refused),
         TEST(a_newer_worker_fences_an_older_one),
         TEST(old_segments_go_and_the_rest_is_readable),
     };
