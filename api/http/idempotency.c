@@ -24,6 +24,7 @@ struct idempotency {
     pthread_mutex_t mutex; /* protects all below */
     struct entry *oldest, **newest;
     size_t count;
+    size_t bytes; /* of the bodies */
 };
 
 struct idempotency *idempotency_new(int64_t keep_us)
@@ -64,6 +65,7 @@ static void unlink_entry(struct idempotency *idempotency, struct entry **link)
     if (entry->next == NULL)
         idempotency->newest = link;
     idempotency->count--;
+    idempotency->bytes -= entry->body.size_bytes;
     entry_free(entry);
 }
 
@@ -72,7 +74,8 @@ static void expire(struct idempotency *idempotency, int64_t now_us)
 {
     for (struct entry **link = &idempotency->oldest; *link != NULL;) {
         bool old = now_us - (*link)->since_us > idempotency->keep_us;
-        bool many = idempotency->count >= IDEMPOTENCY_MAX;
+        bool many =
+            idempotency->count >= IDEMPOTENCY_MAX || idempotency->bytes >= IDEMPOTENCY_BYTES_MAX;
         if (!(*link)->in_progress && (old || many))
             unlink_entry(idempotency, link);
         else if (!old && !many)
@@ -178,7 +181,7 @@ void idempotency_finish(struct idempotency *idempotency, struct request *request
     struct entry **link = find(idempotency, request->idempotency_key);
     struct entry *entry = *link;
     if (entry != NULL && entry->in_progress) {
-        if (response == NULL || response->status >= 500 ||
+        if (response == NULL || response->status >= 500 || response->status == 408 ||
             response->body.size_bytes > IDEMPOTENCY_BODY_MAX) {
             unlink_entry(idempotency, link);
         } else {
@@ -186,6 +189,7 @@ void idempotency_finish(struct idempotency *idempotency, struct request *request
             entry->status = response->status;
             entry->content_type = response->content_type;
             buffer_add_bytes(&entry->body, buffer_bytes(&response->body));
+            idempotency->bytes += entry->body.size_bytes;
             entry->location = copy_header(response, "Location");
             entry->etag = copy_header(response, "ETag");
         }

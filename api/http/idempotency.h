@@ -1,8 +1,9 @@
 /*
  * Idempotency-Key: a POST that comes again with its key gets the answer of the first one.
  *
- * Answers below 500 are remembered for `keep_us`, at most IDEMPOTENCY_MAX of them (the oldest
- * goes first).  A key belongs to one method, path and body.
+ * Answers below 500 other than 408 (the next try may find it done) are remembered for `keep_us`,
+ * at most IDEMPOTENCY_MAX and about IDEMPOTENCY_BYTES_MAX of them (the oldest goes first).  A key
+ * belongs to one method, path and body.
  *
  * Threads: any.
  */
@@ -11,9 +12,10 @@
 
 #include "api/http/request.h"
 
-#define IDEMPOTENCY_MAX      4096
-#define IDEMPOTENCY_KEY_MAX  128
-#define IDEMPOTENCY_BODY_MAX (256U << 10) /* a larger answer is not remembered */
+#define IDEMPOTENCY_MAX       4096
+#define IDEMPOTENCY_KEY_MAX   128
+#define IDEMPOTENCY_BODY_MAX  (256U << 10) /* a larger answer is not remembered */
+#define IDEMPOTENCY_BYTES_MAX ((size_t)16 << 20)
 
 struct idempotency;
 

@@ -107,8 +107,11 @@ enum status request_duration(const char *name, const char *text, int64_t *out_us
     struct error ignored = ERROR_INIT;
     if (digits > 0 && digits < 18) {
         (void)snprintf(copy, sizeof copy, "%.*s%s", (int)digits, text, unit);
-        if (duration_parse_short_us(copy, 1000000, out_us, &ignored) == OK)
+        if (duration_parse_short_us(copy, 1000000, out_us, &ignored) == OK) {
+            if (*out_us > REQUEST_DURATION_MAX_US)
+                *out_us = REQUEST_DURATION_MAX_US;
             return OK;
+        }
     }
     return invalid(name, text, "a duration such as '10 seconds' or '500 ms'", err);
 }

@@ -19,6 +19,8 @@
 #define REQUEST_ID_SIZE       24
 #define RESPONSE_HEADERS_MAX  8
 
+#define REQUEST_DURATION_MAX_US INT64_C(3155760000000000) /* 100 years */
+
 struct api; /* what handlers work on: api/api.h */
 struct route;
 
@@ -96,7 +98,8 @@ MUST_USE enum status request_bool(const struct request *request, const char *nam
                                   struct error *err);
 MUST_USE enum status request_int(const struct request *request, const char *name, int64_t min,
                                  int64_t max, int64_t *out, struct error *err);
-/* "10 seconds", "500 ms", "1s", or seconds as a number. */
+/* "10 seconds", "500 ms", "1s", or seconds as a number; at most REQUEST_DURATION_MAX_US, so that it
+ * can be added to a time. */
 MUST_USE enum status request_duration(const char *name, const char *text, int64_t *out_us,
                                       struct error *err);
 

@@ -171,7 +171,8 @@ struct command *command_new(enum command_kind kind, const char *name)
     command->kind = kind;
     command->references = 1;
     command->error.position = command->error.position_end = -1;
-    (void)snprintf(command->name, sizeof command->name, "%s", name);
+    if (strlen(name) <= QUERY_NAME_MAX) /* a longer one, cut, could be another query's */
+        memcpy(command->name, name, strlen(name) + 1);
     return command;
 }
 

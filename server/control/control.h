@@ -95,6 +95,7 @@ struct command {
     struct command *next;
 };
 
+/* No query has a name longer than QUERY_NAME_MAX: the command is then answered QUERY_NOT_FOUND. */
 struct command *command_new(enum command_kind kind, const char *name);
 /* Gives the command to the mailbox; the caller keeps its reference.
  * Errors: SERVER_BUSY, SERVER_STOPPING.  Threads: any. */

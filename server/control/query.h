@@ -18,6 +18,9 @@
 
 #include <pthread.h>
 
+/* Requests that wait for one worker: those whose client has gone away stay until it answers. */
+#define QUERY_PENDING_MAX 1024
+
 struct query {
     struct query_snapshot now;        /* the state; counted members are the query's references */
     struct query_snapshot *published; /* guarded by control->mutex */
@@ -39,6 +42,7 @@ struct query {
     struct history *progress_log;
     struct history *runs_log;
     struct command *pending; /* waiting for the worker's answer */
+    size_t pending_count;    /* at most QUERY_PENDING_MAX */
     struct buffer results;   /* RESULT chunks with request id 0 */
 };
 
@@ -81,11 +85,15 @@ void query_set_state(struct control *control, struct query *query, enum query_st
                      const char *reason);
 void query_want_start(struct control *control, struct query *query, const char *reason);
 void query_want_stop(struct control *control, struct query *query, bool immediate);
+/* What the catalog is to know about the query. */
+struct catalog_entry query_record(const struct query *query);
 /* Stores spec, desired state and outcome.  Errors: IO_FAILURE, DISK_FULL. */
 MUST_USE enum status query_store(struct control *control, struct query *query, struct error *err);
 void query_on_message(void *control, void *query, const struct message *message);
 void query_on_end(void *control, void *query, const struct worker_exit *how);
 void query_start_some(struct control *control);
+/* Whoever waits for the worker is told that it will not answer. */
+void query_end_waiting(struct control *control, struct query *query);
 /* What is due; returns the milliseconds until the next thing may be. */
 int query_timers(struct control *control);
 

@@ -110,11 +110,15 @@ static enum status replace_checked(struct control *control, struct command *comm
 {
     struct query_definition *definition = command->definition;
     struct query_definition *old = query->now.definition;
+    if (query->deleting)
+        return error_raise(err, STATUS_INVALID_STATE, "query", command->name, "state",
+                           query_state_name(query->now.state), "action", "replace",
+                           "allowedActions", "", NULL);
     TRY(check_rule(command, query, err));
     query_catalog_succeed(control->catalog, definition, old, now_us(control));
     TRY(check_checkpoint(control, definition->checkpoint, definition->name, err));
-    struct catalog_entry entry = {.definition = definition,
-                                  .desired_running = query->now.desired_running};
+    struct catalog_entry entry = query_record(query); /* an end stays what it was */
+    entry.definition = definition;
     TRY(query_catalog_put(control->catalog, &entry, err));
     command->definition = NULL;
     (void)pthread_mutex_lock(&control->mutex); /* position_of reads the name through it */
@@ -166,6 +170,7 @@ static void execute_delete(struct control *control, struct command *command, str
         return;
     }
     if (free_to_go) {
+        query_end_waiting(control, query); /* some wait for a worker that was to start */
         if (query_catalog_remove(control->catalog, query->now.definition, command->purge, &err) !=
             OK) {
             refuse(control, command, &err);
@@ -228,6 +233,13 @@ static enum status start_checked(struct control *control, struct command *comman
     return OK;
 }
 
+static void stop_worker(struct control *control, const struct command *command, struct query *query)
+{
+    query_want_stop(control, query, command->immediate);
+    if (command->timeout_us > 0 && command->kill_on_timeout)
+        query->stop_deadline_us = monotonic_us(control) + command->timeout_us;
+}
+
 static enum status stop_checked(struct control *control, struct command *command,
                                 struct query *query, struct error *err)
 {
@@ -241,12 +253,11 @@ static enum status stop_checked(struct control *control, struct command *command
         if (query_state_is_ended(query->now.state))
             return OK; /* FAILED and FINISHED stay visible */
         query_set_state(control, query, QUERY_STOPPED, "stopped on request");
+        query_end_waiting(control, query);
         command->changed = true;
         return OK;
     }
-    query_want_stop(control, query, command->immediate);
-    if (command->timeout_us > 0 && command->kill_on_timeout)
-        query->stop_deadline_us = monotonic_us(control) + command->timeout_us;
+    stop_worker(control, command, query);
     command->changed = true;
     return OK;
 }
@@ -263,7 +274,7 @@ static enum status restart_checked(struct control *control, struct command *comm
         return OK;
     }
     query->restart_asked = true;
-    query_want_stop(control, query, command->immediate);
+    stop_worker(control, command, query);
     return OK;
 }
 
@@ -324,9 +335,16 @@ static void forward(struct control *control, struct command *command, struct que
         finish(control, command, query); /* everything that was there is processed */
         return;
     }
+    if (query->pending_count == QUERY_PENDING_MAX) {
+        (void)error_raise(&err, STATUS_SERVER_BUSY, "reason",
+                          "too many requests wait for the worker of the query", NULL);
+        refuse(control, command, &err);
+        return;
+    }
     command->request_id = ++control->request_id;
     command->next = query->pending;
     query->pending = command;
+    query->pending_count++;
     if (query->worker != NULL)
         send_to_worker(query, command);
 }

@@ -78,7 +78,7 @@ void query_set_state(struct control *control, struct query *query, enum query_st
     }
 }
 
-enum status query_store(struct control *control, struct query *query, struct error *err)
+struct catalog_entry query_record(const struct query *query)
 {
     struct catalog_entry entry = {.definition = query->now.definition,
                                   .desired_running = query->now.desired_running};
@@ -89,6 +89,12 @@ enum status query_store(struct control *control, struct query *query, struct err
         if (query->now.state == QUERY_FAILED && query->now.last_error != NULL)
             entry.outcome.error = query->now.last_error->error;
     }
+    return entry;
+}
+
+enum status query_store(struct control *control, struct query *query, struct error *err)
+{
+    const struct catalog_entry entry = query_record(query);
     return query_catalog_put(control->catalog, &entry, err);
 }
 
@@ -200,6 +206,7 @@ static void start_now(struct control *control, struct query *query)
     struct error err = ERROR_INIT;
     if (spawn(control, query, &err) != OK) {
         decide_end(control, query, RUN_FAILED, &err);
+        query_end_waiting(control, query);
         return;
     }
     query->now.pid = worker_pid(query->worker);
@@ -364,6 +371,7 @@ static void answer(struct control *control, struct query *query, struct command 
 {
     struct command *command = *link;
     *link = command->next;
+    query->pending_count--;
     command->next = NULL;
     command->changed = true;
     command_finish(control, command, query, error);
@@ -589,7 +597,6 @@ static void died_error(const struct worker_exit *how, struct error *err)
     (void)error_raise(err, STATUS_WORKER_DIED, "reason", reason, NULL);
 }
 
-/* Whoever waits for the worker is told how it ended. */
 static void answer_pending(struct control *control, struct query *query, enum run_end end)
 {
     while (query->pending != NULL) {
@@ -609,6 +616,11 @@ static void answer_pending(struct control *control, struct query *query, enum ru
                           "allowedActions", actions, NULL);
         answer(control, query, &query->pending, &err);
     }
+}
+
+void query_end_waiting(struct control *control, struct query *query)
+{
+    answer_pending(control, query, RUN_STOPPED);
 }
 
 static void end_run(struct control *control, struct query *query, const struct worker_exit *how)
@@ -643,7 +655,7 @@ static void end_run(struct control *control, struct query *query, const struct w
 static void finish_delete(struct control *control, struct query *query)
 {
     struct error err = ERROR_INIT;
-    answer_pending(control, query, RUN_STOPPED);
+    query_end_waiting(control, query);
     if (query_catalog_remove(control->catalog, query->now.definition, query->purge, &err) != OK)
         log_error_event(
             control->options.log, LOG_ERROR, "query_not_removed", &err,

@@ -190,6 +190,27 @@ static void available_now_finishes_by_itself_and_stays_so(void **state)
     drop("now");
 }
 
+static void a_replaced_spec_starts_nothing_that_has_ended(void **state)
+{
+    (void)state;
+    create("ended", "{\"format\":\"memory\"}", "{\"availableNow\":true}");
+    json_decref(act("ended", "awaitTermination", 200));
+    struct call put = {.method = "PUT",
+                       .path = "/v1/queries/ended",
+                       .body = "{\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT value "
+                               "FROM c\",\"sink\":{\"format\":\"noop\"}}",
+                       .headers = {"If-Match: *"}};
+    struct reply reply = call(&server, &put);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    server_stop(&server);
+    server_restart(&server, flags);
+    json_t *status = read_of("ended", "/status");
+    assert_string_equal(text_of(status, "state"), "FINISHED");
+    json_decref(status);
+    drop("ended");
+}
+
 static void rows_of_a_memory_sink_are_read_while_it_runs(void **state)
 {
     (void)state;
@@ -341,6 +362,59 @@ static void a_silent_worker_is_unknown_until_it_speaks(void **state)
     server_end(&quick);
 }
 
+/* Requests wait for the worker of a query that never gets one: its end ends them. */
+static void a_query_without_a_worker_is_deleted(void **state)
+{
+    (void)state;
+    struct server small;
+    static const char *const small_flags[] = {"--max-running-queries", "1", NULL};
+    static const char *const names[] = {"first", "second"};
+    server_start(&small, small_flags);
+    for (int i = 0; i < 2; i++) {
+        char body[256];
+        (void)snprintf(
+            body, sizeof body,
+            "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT "
+            "value FROM c\",\"sink\":{\"format\":\"noop\"}}",
+            names[i]);
+        json_decref(post(&small, "/v1/queries", body, 201));
+        if (i == 0)
+            await_state(&small, "first", "RUNNING");
+    }
+    const struct call trigger = {.method = "POST",
+                                 .path = "/v1/queries/second/trigger",
+                                 .body = "{\"timeout\":\"10 ms\"}",
+                                 .headers = {"Idempotency-Key: once"}};
+    refused(&small, &trigger, 408, "REQUEST_TIMEOUT");
+    struct reply again = call(&small, &trigger); /* asks anew */
+    assert_int_equal(again.status, 408);
+    assert_string_equal(reply_header(&again, "Idempotency-Replayed"), "");
+    reply_free(&again);
+    struct reply reply =
+        call(&small, &(struct call){.method = "DELETE", .path = "/v1/queries/second?force=true"});
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+    json_decref(post(&small, "/v1/queries/first/stop",
+                     "{\"mode\":\"graceful\",\"timeout\":\"106751991 days\"}", 202));
+    await_state(&small, "first", "STOPPED");
+    server_end(&small);
+}
+
+static void a_name_that_is_too_long_is_no_other_query(void **state)
+{
+    (void)state;
+    char name[129], path[256];
+    memset(name, 'a', 128);
+    name[128] = '\0';
+    create(name, "{\"format\":\"noop\"}", "{}");
+    (void)snprintf(path, sizeof path, "/v1/queries/%sb/stop", name);
+    refused(&server, &(struct call){.method = "POST", .path = path}, 404, "QUERY_NOT_FOUND");
+    json_t *status = read_of(name, "/status");
+    assert_string_equal(text_of(status, "desiredState"), "RUNNING");
+    json_decref(status);
+    drop(name);
+}
+
 static void sigterm_ends_in_order(void **state)
 {
     (void)state;
@@ -362,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_query_processes_what_arrives),
         cmocka_unit_test(actions_are_idempotent),
         cmocka_unit_test(available_now_finishes_by_itself_and_stays_so),
+        cmocka_unit_test(a_replaced_spec_starts_nothing_that_has_ended),
         cmocka_unit_test(rows_of_a_memory_sink_are_read_while_it_runs),
         cmocka_unit_test(a_killed_worker_loses_and_repeats_nothing),
         cmocka_unit_test(a_killed_server_resumes_its_queries),
@@ -369,6 +444,8 @@ int main(void)
         cmocka_unit_test(waiting_ends_with_its_time),
         cmocka_unit_test(a_replaced_spec_applies_now_if_asked),
         cmocka_unit_test(a_silent_worker_is_unknown_until_it_speaks),
+        cmocka_unit_test(a_query_without_a_worker_is_deleted),
+        cmocka_unit_test(a_name_that_is_too_long_is_no_other_query),
         cmocka_unit_test(sigterm_ends_in_order),
     };
     return cmocka_run_group_tests_name("api/runs", tests, setup, teardown) != 0;
