@@ -271,6 +271,10 @@ static enum status walk_root(const struct listing_config *config, struct listing
 {
     struct vfs_stat stat;
     enum status status = vfs_stat(config->vfs, path, &stat, err);
+    if (status == STATUS_FILE_NOT_FOUND && config->watch != NULL) { /* it may come yet */
+        dir_watch_add(config->watch, path_dirname(listing->arena, path));
+        status = vfs_stat(config->vfs, path, &stat, err);
+    }
     if (status == STATUS_FILE_NOT_FOUND)
         return OK;
     TRY(status);

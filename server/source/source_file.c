@@ -48,6 +48,7 @@ struct file_source {
     struct dir_watch *watch;
     int64_t log_offset; /* of the newest range; -1: none */
     bool frozen;
+    bool unlimited; /* the batch at hand takes all there is */
     bool must_list;
     bool by_log;                 /* the directory is the output of a file sink that keeps a log */
     int64_t listed_us;           /* monotonic */
@@ -465,7 +466,7 @@ static void drop_taken(struct file_source *source)
 static size_t files_to_keep(const struct file_source *source)
 {
     const struct file_options *options = &source->options;
-    if (source->frozen || (options->max_files == 0 && options->max_bytes == 0))
+    if (source->frozen || source->unlimited || (options->max_files == 0 && options->max_bytes == 0))
         return 0;
     return (size_t)(options->max_files + options->max_cached_files + 1000);
 }
@@ -703,6 +704,7 @@ static enum status file_plan(struct source *self, bool unlimited, struct arena *
     struct file_source *source = source_of(self);
     if (source->seen == NULL)
         return plan_bounded(source, batch, range, found, err);
+    source->unlimited = unlimited;
     TRY(settle(source, err));
     TRY(find_files(source, err));
     if (source->frozen)

@@ -1,6 +1,7 @@
 #include "source/dir_watch.h"
 
 #include "base/vfs_posix.h"
+#include "source/file_listing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +50,38 @@ static void names_files_that_are_complete(void **state)
     assert_int_equal(vfs_remove_tree(vfs_posix(), dir, &err), OK);
 }
 
+static void a_missing_directory_is_noticed_when_it_comes(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/tidemill-watch-XXXXXX";
+    char path[128];
+    struct error err = ERROR_INIT;
+    struct listing listing;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/in", dir);
+    const char *pattern = path;
+    struct dir_watch *watch = dir_watch_new();
+    assert_non_null(watch);
+    struct listing_config config = {
+        .vfs = vfs_posix(), .patterns = &pattern, .pattern_count = 1, .watch = watch};
+    dir_watch_listed(watch);
+    listing_init(&listing);
+    assert_int_equal(listing_run(&config, &listing, &err), OK);
+    assert_false(listing.found_root);
+    listing_fini(&listing);
+    assert_true(dir_watch_covers(watch));
+    assert_int_equal(vfs_make_dirs(vfs_posix(), path, &err), OK);
+    dir_watch_drain(watch);
+    assert_false(dir_watch_covers(watch));
+    dir_watch_free(watch);
+    assert_int_equal(vfs_remove_tree(vfs_posix(), dir, &err), OK);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_files_that_are_complete)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_files_that_are_complete),
+        cmocka_unit_test(a_missing_directory_is_noticed_when_it_comes),
+    };
     return cmocka_run_group_tests_name("source/dir_watch", tests, NULL, NULL);
 }

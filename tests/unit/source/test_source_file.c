@@ -248,6 +248,28 @@ static void limits_cut_batches(void **state)
     assert_batch("");
 }
 
+/* Trigger.Once and tables know no limit. */
+static void an_unlimited_batch_takes_all(void **state)
+{
+    (void)state;
+    option("maxFilesPerTrigger", "1");
+    option("maxCachedFiles", "0");
+    for (int i = 0; i < 1100; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "/in/f%d", i);
+        feed(path, 1000 + i, "{\"v\":\"x\"}\n");
+    }
+    start(false);
+    struct source_range range = {0};
+    struct source_split *splits = NULL;
+    size_t count = 0;
+    bool found = false;
+    assert_int_equal(f.source->ops->plan(f.source, true, f.batch, &range, &found, &f.err), OK);
+    assert_true(found);
+    assert_int_equal(f.source->ops->splits(f.source, &range, f.batch, &splits, &count, &f.err), OK);
+    assert_int_equal(count, 1100);
+}
+
 /* More of them than a listing keeps. */
 static void files_that_are_too_old_hide_no_new_ones(void **state)
 {
@@ -424,6 +446,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_each_file_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_crash_forgets_no_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_cut_batches, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unlimited_batch_takes_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_that_are_too_old_hide_no_new_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_frozen_source_ignores_newcomers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_gone_or_changed_fail_the_rerun, set_up, tear_down),
