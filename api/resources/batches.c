@@ -64,6 +64,8 @@ static enum status absent(struct request *request, const struct query_snapshot *
 
 enum status get_batch(struct request *request, struct response *response, struct error *err)
 {
+    static const char *const arguments[] = {NULL};
+    TRY(request_check_arguments(request, arguments, err));
     char *end = NULL;
     errno = 0;
     long long batch_id = strtoll(request->param[1], &end, 10);

@@ -161,7 +161,9 @@ enum status put_query(struct request *request, struct response *response, struct
 
 enum status get_query(struct request *request, struct response *response, struct error *err)
 {
+    static const char *const arguments[] = {NULL};
     struct query_snapshot *query = NULL;
+    TRY(request_check_arguments(request, arguments, err));
     TRY(view_find(request, &query, err));
     const char *none = request->if_none_match;
     if (none != NULL && (strcmp(none, query->definition->etag) == 0 || strcmp(none, "*") == 0)) {

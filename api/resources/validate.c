@@ -61,7 +61,9 @@ static void put_analysis(struct json_writer *json, const struct validation *vali
 
 enum status validate_query(struct request *request, struct response *response, struct error *err)
 {
+    static const char *const arguments[] = {NULL};
     struct validation validation;
+    TRY(request_check_arguments(request, arguments, err));
     TRY(query_validate(request->arena, control_paths(request->api->control), request->body,
                        &validation, err));
     struct json_writer json = json_writer_to(&response->body);

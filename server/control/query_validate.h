@@ -17,7 +17,7 @@
 struct validation_operator {
     const char *kind; /* as in EXPLAIN: "Aggregate" */
     int id;
-    bool bounded; /* a watermark removes old state */
+    bool bounded; /* its state does not grow for ever: it is one row, or a watermark clears it */
 };
 
 struct validation {

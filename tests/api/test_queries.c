@@ -73,6 +73,43 @@ static void validate_describes_a_legal_query(void **state)
     json_decref(answer);
 }
 
+static void validate_says_which_state_is_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *mode;
+        bool bounded;
+    } cases[] = {
+        {"SELECT window(timestamp, '1 minute') AS w, count(*) AS n FROM c GROUP BY 1", "append",
+         true},
+        {"SELECT window(timestamp, '1 minute') AS w, count(*) AS n FROM c GROUP BY 1", "complete",
+         false},
+        {"SELECT value, count(*) AS n FROM c GROUP BY value", "update", false},
+        {"SELECT count(*) AS n FROM c", "update", true},
+        {"SELECT value FROM plain", "append", false},
+        {"SELECT value FROM timed", "append", true},
+        {"SELECT value FROM c LIMIT 5", "append", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char body[1024];
+        (void)snprintf(
+            body, sizeof body,
+            "{\"sources\":{\"c\":{\"format\":\"rate\",\"watermark\":{\"column\":"
+            "\"timestamp\",\"delay\":\"1 minute\"}}},\"views\":[{\"name\":\"plain\","
+            "\"from\":\"c\",\"dropDuplicates\":[\"value\"]},{\"name\":\"timed\",\"from\":"
+            "\"c\",\"dropDuplicatesWithinWatermark\":[\"value\"]}],\"sql\":\"%s\","
+            "\"sink\":{\"format\":\"noop\"},\"outputMode\":\"%s\"}",
+            cases[i].sql, cases[i].mode);
+        json_t *answer = post(&server, "/v1/validate", body, 200);
+        const json_t *operators = json_object_get(answer, "statefulOperators");
+        assert_int_equal(json_array_size(operators), 1);
+        const json_t *bounded = json_object_get(json_array_get(operators, 0), "bounded");
+        assert_int_equal(json_is_true(bounded), cases[i].bounded);
+        json_decref(answer);
+    }
+    refused(&server, &(struct call){.path = "/v1/queries/none?label=x"}, 400, "UNKNOWN_PARAMETER");
+}
+
 static void an_error_has_its_place_and_a_fix_that_works(void **state)
 {
     (void)state;
@@ -314,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(validate_says_everything_at_once),
         cmocka_unit_test(validate_describes_a_legal_query),
+        cmocka_unit_test(validate_says_which_state_is_bounded),
         cmocka_unit_test(an_error_has_its_place_and_a_fix_that_works),
         cmocka_unit_test(a_query_is_created_read_and_deleted),
         cmocka_unit_test(a_query_without_a_name_gets_one),
