@@ -251,7 +251,7 @@ static const struct zone *named_zone(struct bytes name)
 static bool is_zone_byte(uint8_t c)
 {
     uint8_t l = lower(c);
-    return (l >= 'a' && l <= 'z') || is_digit(c) || strchr("/_+-:", c) != NULL;
+    return (l >= 'a' && l <= 'z') || is_digit(c) || (c != '\0' && strchr("/_+-:", c) != NULL);
 }
 
 /* The longest prefix that is a zone. */

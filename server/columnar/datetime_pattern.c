@@ -416,7 +416,7 @@ static bool compile_java(struct compiler *compiler)
             return false;
         } else {
             while (at < compiler->size && !is_letter(compiler->pattern[at]) &&
-                   strchr("'[]{}#", compiler->pattern[at]) == NULL)
+                   memchr("'[]{}#", compiler->pattern[at], strlen("'[]{}#")) == NULL)
                 at++;
             add_literal(compiler, compiler->pattern + start, at - start);
         }

@@ -329,7 +329,7 @@ static bool add_conversion(struct buffer *out, const struct spec *spec,
     const struct vector *arg = call->args[index];
     if (spec->conversion == 'b')
         return add_boolean(out, spec, arg, row);
-    if (strchr("sdxofegc", spec->conversion) == NULL)
+    if (spec->conversion == '\0' || strchr("sdxofegc", spec->conversion) == NULL)
         return false;
     if (vector_is_null(arg, row)) {
         add_text(out, spec, bytes_of_text("null"));

@@ -376,7 +376,7 @@ static bool add_flags(struct translator *t)
             buffer_add_byte(t->out, '-');
             continue;
         }
-        if (strchr("idmsuxU", c) == NULL)
+        if (c == '\0' || strchr("idmsuxU", c) == NULL)
             return false;
         if (c == 'U' && on)
             *t->unicode = true;

@@ -327,7 +327,7 @@ static bool java_double(struct bytes text, bool narrow, double *out)
     if (hex && strpbrk(word, "pP") == NULL)
         return false;
     char last = copy[text.size_bytes - 1];
-    if (strchr("fFdD", last) != NULL)
+    if (last != '\0' && strchr("fFdD", last) != NULL)
         copy[--text.size_bytes] = '\0';
     if (hex) {
         char *end = NULL;

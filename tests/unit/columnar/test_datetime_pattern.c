@@ -143,6 +143,16 @@ static void texts_are_read(void **state)
     }
 }
 
+static void a_zero_byte_in_a_pattern_is_a_literal(void **state)
+{
+    (void)state;
+    const struct datetime_pattern *compiled = NULL;
+    struct error err = ERROR_INIT;
+    struct bytes pattern = bytes_of("yyyy\0MM", 7);
+    assert_int_equal(
+        datetime_pattern_compile(arena, pattern, DATETIME_PATTERN_PARSE, &compiled, &err), OK);
+}
+
 static void wrong_patterns_are_named(void **state)
 {
     (void)state;
@@ -187,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_print),
         cmocka_unit_test(texts_are_read),
+        cmocka_unit_test(a_zero_byte_in_a_pattern_is_a_literal),
         cmocka_unit_test(wrong_patterns_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
