@@ -63,9 +63,14 @@ function(fuzz_test name)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzz_tests fuzz_${name})
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-  add_test(NAME fuzz/${name} COMMAND fuzz_${name} -max_total_time=10 -timeout=10 -rss_limit_mb=2048
-    -max_len=4096 -print_final_stats=0 -verbosity=0 -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/
+  set(options -timeout=20 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=0 -verbosity=0
+    -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/)
+  # The short run is the same every time; the long one looks for what nobody has seen.
+  add_test(NAME fuzz/${name} COMMAND fuzz_${name} -seed=1 -runs=4000 -max_total_time=60 ${options}
+    ${corpus})
+  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz-smoke TIMEOUT 180)
+  add_test(NAME fuzz_long/${name} COMMAND fuzz_${name} -max_total_time=60 ${options}
     ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
+  set_tests_properties(fuzz_long/${name} PROPERTIES LABELS "fuzz-smoke;slow" TIMEOUT 240)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
-  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz-smoke TIMEOUT 120)
 endfunction()
