@@ -67,10 +67,11 @@ function(fuzz_test name)
     -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/)
   # The short run is the same every time; the long one looks for what nobody has seen.
   add_test(NAME fuzz/${name} COMMAND fuzz_${name} -seed=1 -runs=4000 -max_total_time=60 ${options}
-    ${corpus})
+    ${CMAKE_CURRENT_BINARY_DIR}/short_${name} ${corpus})
   set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz-smoke TIMEOUT 180)
   add_test(NAME fuzz_long/${name} COMMAND fuzz_${name} -max_total_time=60 ${options}
     ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
   set_tests_properties(fuzz_long/${name} PROPERTIES LABELS "fuzz-smoke;slow" TIMEOUT 240)
-  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/short_${name}
+    ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
 endfunction()
