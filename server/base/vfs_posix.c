@@ -157,17 +157,31 @@ static enum status sync_parent(const char *path, struct error *err)
     return status;
 }
 
-static enum status put_temporary(const char *temporary, struct bytes content, struct error *err)
+/* The name may be taken: by what a crashed process left that had the same id (as in containers). */
+static int open_temporary(struct arena *request, const char *path, const char **temporary)
 {
-    int fd = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    static _Atomic uint64_t counter;
+    int fd;
+    do {
+        *temporary = arena_sprintf(request, "%s.%ld.%llu.tmp", path, (long)getpid(),
+                                   (unsigned long long)atomic_fetch_add(&counter, 1));
+        fd = open_retrying(*temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
+static enum status put_temporary(struct arena *request, const char *path, struct bytes content,
+                                 const char **temporary, struct error *err)
+{
+    int fd = open_temporary(request, path, temporary);
     if (fd < 0)
-        return vfs_error(err, temporary, errno);
+        return vfs_error(err, *temporary, errno);
     int reason = write_all(fd, content, 0);
     if (reason == 0)
         reason = sync_retrying(fd, true);
     if (close(fd) != 0 && reason == 0)
         reason = errno;
-    return reason == 0 ? OK : vfs_error(err, temporary, reason);
+    return reason == 0 ? OK : vfs_error(err, *temporary, reason);
 }
 
 static enum status put_publish(const char *temporary, const char *path, bool exclusive,
@@ -184,12 +198,10 @@ static enum status posix_put(struct vfs *self, const char *path, struct bytes co
                              bool exclusive, struct error *err)
 {
     (void)self;
-    static _Atomic uint64_t counter;
     struct arena *request = arena_new("request", 0);
-    char *temporary = arena_sprintf(request, "%s.%ld.%llu.tmp", path, (long)getpid(),
-                                    (unsigned long long)atomic_fetch_add(&counter, 1));
+    const char *temporary = NULL;
     enum status status = OK;
-    TRY_OUT(put_temporary(temporary, content, err));
+    TRY_OUT(put_temporary(request, path, content, &temporary, err));
     TRY_OUT(put_publish(temporary, path, exclusive, err));
     TRY_OUT(sync_parent(path, err));
 out:

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -216,6 +217,27 @@ static void posix_keeps_the_contract(void **state)
     assert_int_equal(vfs_remove_tree(vfs_posix(), root, &err), OK);
 }
 
+/* In a container every process may have the same id. */
+static void a_put_is_not_stopped_by_what_a_crash_left(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/tidemill-vfs-XXXXXX";
+    char path[128];
+    struct error err = ERROR_INIT;
+    struct vfs_file *file = NULL;
+    assert_non_null(mkdtemp(root));
+    for (int i = 0; i < 64; i++) {
+        (void)snprintf(path, sizeof path, "%s/a.%ld.%d.tmp", root, (long)getpid(), i);
+        assert_int_equal(vfs_open(vfs_posix(), path, 0, 0, &file, &err), OK);
+        vfs_close(file);
+    }
+    (void)snprintf(path, sizeof path, "%s/a", root);
+    assert_int_equal(vfs_put(vfs_posix(), path, bytes_of_text("x"), false, &err), OK);
+    assert_int_equal(vfs_put(vfs_posix(), path, bytes_of_text("y"), true, &err),
+                     STATUS_FILE_ALREADY_EXISTS);
+    assert_int_equal(vfs_remove_tree(vfs_posix(), root, &err), OK);
+}
+
 static void memory_keeps_the_contract(void **state)
 {
     (void)state;
@@ -240,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posix_keeps_the_contract),
+        cmocka_unit_test(a_put_is_not_stopped_by_what_a_crash_left),
         cmocka_unit_test(memory_keeps_the_contract),
         cmocka_unit_test(an_unarmed_fault_keeps_the_contract),
     };
