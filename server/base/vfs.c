@@ -187,3 +187,14 @@ bool vfs_exists(struct vfs *vfs, const char *path)
     struct error ignored = ERROR_INIT;
     return vfs_stat(vfs, path, &stat, &ignored) == OK;
 }
+
+enum status vfs_find(struct vfs *vfs, const char *path, bool *found, struct error *err)
+{
+    struct vfs_stat stat;
+    enum status status = vfs_stat(vfs, path, &stat, err);
+    *found = status == OK;
+    if (status != STATUS_FILE_NOT_FOUND)
+        return status;
+    error_clear(err);
+    return OK;
+}

@@ -166,7 +166,9 @@ void vfs_unlock(struct vfs_lock *lock); /* NULL is fine */
 /* Reads a whole file of at most `limit_bytes` into `arena`.  Errors: also LIMIT_EXCEEDED. */
 MUST_USE enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes,
                              struct arena *arena, struct bytes *out, struct error *err);
-bool vfs_exists(struct vfs *vfs, const char *path);
+bool vfs_exists(struct vfs *vfs, const char *path); /* false also if that cannot be told */
+/* Whether `path` is there, for those who may not take an error for a no. */
+MUST_USE enum status vfs_find(struct vfs *vfs, const char *path, bool *found, struct error *err);
 
 /* Raises IO_FAILURE, DISK_FULL, FILE_NOT_FOUND or FILE_ALREADY_EXISTS for an errno. */
 enum status vfs_error(struct error *err, const char *path, int errno_value);

@@ -94,8 +94,10 @@ static enum status read_epoch(struct checkpoint *checkpoint, uint32_t *out, stru
 {
     uint8_t text[24];
     size_t size = 0;
+    bool found = false;
     *out = 0;
-    if (!vfs_exists(checkpoint->vfs, checkpoint->epoch_path))
+    TRY(vfs_find(checkpoint->vfs, checkpoint->epoch_path, &found, err));
+    if (!found)
         return OK;
     TRY(vfs_read_at(checkpoint->vfs, checkpoint->epoch_path, 0,
                     (struct bytes_out){.data = text, .size_bytes = sizeof text}, &size, err));

@@ -67,7 +67,9 @@ static enum status list_segments(struct vfs *vfs, const char *dir, struct arena 
     size_t entry_count = 0;
     *out = NULL;
     *count = 0;
-    if (!vfs_exists(vfs, dir))
+    bool found = false;
+    TRY(vfs_find(vfs, dir, &found, err));
+    if (!found)
         return OK;
     TRY(vfs_list(vfs, dir, arena, &entries, &entry_count, err));
     if (entry_count > SEGMENTS_MAX)

@@ -49,7 +49,8 @@ enum status identity_read(struct vfs *vfs, const char *dir, struct identity *out
     struct arena *arena = arena_new("identity", 0);
     const char *path = path_join(arena, dir, "identity.json");
     *out = (struct identity){0};
-    *found = vfs_exists(vfs, path);
+    *found = false;
+    TRY_OUT(vfs_find(vfs, path, found, err));
     if (!*found)
         goto out;
     TRY_OUT(vfs_get(vfs, path, IDENTITY_BYTES_MAX, arena, &text, err));

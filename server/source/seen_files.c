@@ -318,7 +318,9 @@ static enum status open_log(struct seen_files *seen, struct error *err)
     char path[PATH_BYTES_MAX];
     file_path(seen, seen->log_generation, "log", path);
     uint64_t valid = 0;
-    if (vfs_exists(seen->vfs, path)) {
+    bool found = false;
+    TRY(vfs_find(seen->vfs, path, &found, err));
+    if (found) {
         struct vfs_map *map = NULL;
         struct bytes content;
         TRY(vfs_map(seen->vfs, path, &map, &content, err));
@@ -332,8 +334,10 @@ static enum status load(struct seen_files *seen, struct error *err)
 {
     char path[PATH_BYTES_MAX];
     (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
+    bool found = false;
     TRY(vfs_make_dirs(seen->vfs, seen->dir, err));
-    if (!vfs_exists(seen->vfs, path)) {
+    TRY(vfs_find(seen->vfs, path, &found, err));
+    if (!found) {
         seen->log_generation = 0;
         seen->next_generation = 1;
         TRY(put_manifest(seen, err));

@@ -48,8 +48,10 @@ static enum status list_snapshots(const struct query *query, struct arena *arena
     char *dir = path_join(arena, checkpoint_dir(query->checkpoint), "state");
     struct vfs_entry *entries = NULL;
     size_t entry_count = 0;
+    bool found = false;
     *count = 0;
-    if (!vfs_exists(vfs, dir))
+    TRY(vfs_find(vfs, dir, &found, err));
+    if (!found)
         return OK;
     TRY(vfs_list(vfs, dir, arena, &entries, &entry_count, err));
     *out = arena_new_object(arena, (SNAPSHOTS_LISTED + 1) * sizeof **out);

@@ -1,7 +1,9 @@
+#include "base/vfs_fault.h"
 #include "base/vfs_mem.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,6 +151,33 @@ static void what_a_start_has_read_is_durable(void **state)
 
     open_and_start(world);
     assert_int_equal(facts(world).last_intent, 0);
+}
+
+static void what_cannot_be_looked_at_is_not_taken_for_missing(void **state)
+{
+    struct world *world = *state;
+    struct vfs *mem = world->vfs;
+    open_and_start(world);
+    intent(world, 0);
+    changes(world, 0, true);
+    checkpoint_close(world->checkpoint);
+    world->checkpoint = NULL;
+    world->vfs = vfs_fault_new(mem);
+    uint64_t nth = 1;
+    for (bool fired = true; fired; nth++) {
+        vfs_fault_arm(world->vfs, VFS_CALL_LIST, nth, EIO);
+        if (try_open(world, NULL) == OK) {
+            assert_int_equal(facts(world).last_intent, 0);
+            checkpoint_close(world->checkpoint);
+        }
+        world->checkpoint = NULL;
+        error_clear(&world->err);
+        fired = vfs_fault_fired(world->vfs);
+        vfs_fault_disarm(world->vfs);
+    }
+    assert_true(nth > 4);
+    vfs_fault_free(world->vfs);
+    world->vfs = mem;
 }
 
 static void a_torn_tail_of_any_length_is_cut(void **state)
@@ -300,6 +329,7 @@ int main(void)
         TEST(a_new_checkpoint_is_empty),
         TEST(what_was_synced_survives_a_crash_and_what_was_not_does_not),
         TEST(what_a_start_has_read_is_durable),
+        TEST(what_cannot_be_looked_at_is_not_taken_for_missing),
         TEST(a_torn_tail_of_any_length_is_cut),
         TEST(damage_in_what_was_durable_is_refused),
         TEST(a_held_or_foreign_checkpoint_is_refused),
