@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/path.h"
 #include "base/vfs_posix.h"
 
 #include <stdio.h>
@@ -109,8 +110,10 @@ int command_ls(const struct options_given *given)
     buffer_add_text(&path, "/v1/queries?pageSize=1000");
     if (given->state != NULL)
         buffer_printf(&path, "&state=%s", given->state);
-    if (given->label != NULL)
-        buffer_printf(&path, "&label=%s", given->label);
+    if (given->label != NULL) {
+        buffer_add_text(&path, "&label=");
+        percent_encode(&path, bytes_of_text(given->label), "");
+    }
     json_t *document = NULL;
     struct http_reply reply = {0};
     int code = EXIT_OK;

@@ -65,8 +65,8 @@ enum command_kind {
 
 enum replace_rule {
     REPLACE_MATCHING, /* the present ETag must be if_match */
-    REPLACE_ANY,
-    REPLACE_NONE, /* there must be no query of that name */
+    REPLACE_ANY,      /* there must be one */
+    REPLACE_NONE,     /* there must be no query of that name */
 };
 
 struct command {

@@ -171,15 +171,18 @@ enum status query_catalog_write_spec(struct query_catalog *catalog, struct arena
 }
 
 /* Removes what a checkpoint consists of, its identity last, and the directory if nothing is left.
- */
+ * First goes what says that there must be a log: who looks meanwhile, or after a crash in between,
+ * does not find a damaged checkpoint. */
 static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct error *err)
 {
     static const char *const parts[] = {"log", "state", "sources", "sink"};
-    static const char *const files[] = {"begun", "epoch", "lock", "identity.json"};
+    static const char *const files[] = {"epoch", "lock", "identity.json"};
     enum status status = OK;
     size_t left = 0;
     struct vfs_entry *entries = NULL;
     struct arena *arena = arena_new("request", 0);
+    TRY_OUT(vfs_remove(vfs, path_join(arena, dir, "begun"), err));
+    TRY_OUT(vfs_sync_dir(vfs, dir, err));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const char *path = path_join(arena, dir, parts[i]);
         if (vfs_exists(vfs, path))

@@ -132,7 +132,7 @@ static void execute_replace(struct control *control, struct command *command)
 {
     struct error err = ERROR_INIT;
     struct query *query = query_find(control, command->name);
-    if (query == NULL && command->rule == REPLACE_MATCHING) {
+    if (query == NULL && command->rule != REPLACE_NONE) { /* If-Match wants one that is there */
         (void)not_found(command->name, &err);
         refuse(control, command, &err);
         return;
