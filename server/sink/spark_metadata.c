@@ -100,8 +100,11 @@ enum status spark_metadata_put(struct vfs *vfs, const char *dir, int64_t batch_i
     struct arena *arena = arena_new("request", 0);
     TRY_OUT(vfs_make_dirs(vfs, path_join(arena, dir, SPARK_METADATA_DIR), err));
     int64_t missing = batch_id;
-    while (missing > 0 && !vfs_exists(vfs, log_path(arena, dir, missing - 1)))
-        missing--;
+    for (bool found = false; missing > 0; missing--) {
+        TRY_OUT(vfs_find(vfs, log_path(arena, dir, missing - 1), &found, err));
+        if (found)
+            break;
+    }
     for (; missing < batch_id; missing++)
         TRY_OUT(put_one(vfs, arena, dir, missing, bytes_of(NULL, 0), err));
     TRY_OUT(put_one(vfs, arena, dir, batch_id, lines, err));
