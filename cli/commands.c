@@ -52,6 +52,8 @@ static int call_action(const struct options_given *given, const struct http_call
         print_json(document);
     else if (code == EXIT_OK)
         print_status_line(document);
+    if (code == EXIT_OK && given->wait != NULL && strcmp(text_at(document, "state"), "FAILED") == 0)
+        code = EXIT_FAILED_QUERY; /* it was waited for, and this is what came */
     json_decref(document);
     http_reply_fini(&reply);
     return code;
