@@ -56,10 +56,10 @@ KERNEL(kernel_spark_partition_id)
 KERNEL(kernel_monotonically_increasing_id)
 {
     uint64_t *next = call->state;
+    int64_t *out = KERNEL_OUT(int64_t, call);
     (void)err;
     for (uint32_t i = 0; i < call->selected; i++)
-        KERNEL_OUT(int64_t, call)
-        [kernel_row(call, i)] = (int64_t)(((uint64_t)call->ctx->partition << 33) + (*next)++);
+        out[kernel_row(call, i)] = (int64_t)(((uint64_t)call->ctx->partition << 33) + (*next)++);
     return OK;
 }
 

@@ -114,9 +114,9 @@ KERNEL(kernel_stack);
 /* ---- the library, functions_library.def ---- */
 #include "expr/fn_array.h"
 #include "expr/fn_crypto.h"
-#include "expr/fn_json.h"
 #include "expr/fn_datetime.h"
 #include "expr/fn_format.h"
+#include "expr/fn_json.h"
 #include "expr/fn_math.h"
 #include "expr/fn_regex.h"
 #include "expr/fn_session.h"
