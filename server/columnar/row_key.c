@@ -1,13 +1,11 @@
 #include "columnar/row_key.h"
 
 #include "base/check.h"
+#include "columnar/row_key_flat.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
-    CELL_NULL = 0x00,
-    CELL_VALUE = 0x01,
     LIST_END = 0x01,
     LIST_MORE = 0x02,
 };
@@ -25,32 +23,6 @@ static void put_be(struct buffer *out, uint64_t value, size_t width)
 static void put_signed(struct buffer *out, int64_t value, size_t width)
 {
     put_be(out, (uint64_t)value ^ (uint64_t)1 << (8 * width - 1), width);
-}
-
-static void put_double(struct buffer *out, double value)
-{
-    uint64_t bits = 0;
-    if (value == 0)
-        value = 0;
-    if (isnan(value))
-        bits = 0x7ff8000000000000U;
-    else
-        memcpy(&bits, &value, sizeof bits);
-    bits = (bits >> 63) != 0 ? ~bits : bits | (uint64_t)1 << 63;
-    put_be(out, bits, 8);
-}
-
-static void put_float(struct buffer *out, float value)
-{
-    uint32_t bits = 0;
-    if (value == 0)
-        value = 0;
-    if (isnan(value))
-        bits = 0x7fc00000U;
-    else
-        memcpy(&bits, &value, sizeof bits);
-    bits = (bits >> 31) != 0 ? ~bits : bits | (uint32_t)1 << 31;
-    put_be(out, bits, 4);
 }
 
 static void put_text(struct buffer *out, struct bytes text)
@@ -149,10 +121,10 @@ static void put_value(struct buffer *out, const struct vector *vector, uint32_t 
         put_signed(out, VECTOR_VALUES(int64_t, vector)[at], 8);
         break;
     case TYPE_FLOAT:
-        put_float(out, VECTOR_VALUES(float, vector)[at]);
+        put_be(out, row_key_float_bits(VECTOR_VALUES(float, vector)[at]), 4);
         break;
     case TYPE_DOUBLE:
-        put_double(out, VECTOR_VALUES(double, vector)[at]);
+        put_be(out, row_key_double_bits(VECTOR_VALUES(double, vector)[at]), 8);
         break;
     case TYPE_DECIMAL: {
         int128 value = VECTOR_VALUES(int128, vector)[at];
@@ -195,6 +167,8 @@ enum status row_key_encode(struct arena *arena, struct vector *const *columns,
                            struct bytes *keys, struct error *err)
 {
     struct buffer out = {0};
+    if (row_key_is_flat(columns, column_count))
+        return row_key_encode_flat(arena, columns, column_count, selection, selected, keys, err);
     for (uint32_t i = 0; i < selected; i++) {
         size_t start = out.size_bytes;
         uint32_t row = selection == NULL ? i : selection[i];
@@ -266,7 +240,12 @@ static float get_float(struct reader *in)
 static struct bytes get_text(struct reader *in, struct arena *arena)
 {
     const uint8_t *start = in->at;
+    const uint8_t *zero = in->at == in->end ? NULL : memchr(start, 0, (size_t)(in->end - start));
     size_t size = 0;
+    if (zero != NULL) { /* up to here nothing is escaped */
+        size = (size_t)(zero - start);
+        in->at = zero;
+    }
     while (in->end - in->at >= 2 && !(in->at[0] == 0 && in->at[1] == 0)) {
         in->at += in->at[0] == 0 ? 2 : 1;
         size++;
@@ -277,7 +256,7 @@ static struct bytes get_text(struct reader *in, struct arena *arena)
     }
     uint8_t *text = (uint8_t *)arena_strndup(arena, start, size);
     const uint8_t *from = start;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && (size_t)(in->at - start) != size; i++) {
         text[i] = *from;
         from += *from == 0 ? 2 : 1;
     }
@@ -432,12 +411,14 @@ enum status row_key_decode(struct arena *arena, const struct type *const *types,
                            struct vector **out, struct error *err)
 {
     size_t size_bytes = 0;
+    for (uint32_t c = 0; c < column_count; c++)
+        TRY(vector_new(arena, types[c], count, &out[c], err));
+    if (row_key_decode_flat(out, column_count, keys, count))
+        return OK;
     for (uint32_t i = 0; i < count; i++)
         size_bytes += keys[i].size_bytes;
-    for (uint32_t c = 0; c < column_count; c++) {
-        TRY(vector_new(arena, types[c], count, &out[c], err));
+    for (uint32_t c = 0; c < column_count; c++)
         TRY(prepare(arena, out[c], (uint32_t)(size_bytes / 2 + 1), err));
-    }
     for (uint32_t i = 0; i < count; i++) {
         struct reader in = {.at = keys[i].data, .end = keys[i].data + keys[i].size_bytes};
         for (uint32_t c = 0; c < column_count; c++)

@@ -213,9 +213,57 @@ enum status aggregate_calls_finish(const struct aggregate_calls *calls, struct e
     return OK;
 }
 
+/*
+ * A block of plain states as 64-bit words without their leading zero bytes: for two words a byte
+ * with the size of each (the first in the low half), then the words, little-endian.
+ */
+static void save_words(const uint8_t *block, size_t words, struct buffer *out)
+{
+    uint8_t *head = buffer_reserve(out, words * 9 + 16);
+    uint8_t *to = head;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = 0;
+        memcpy(&word, block + i * 8, sizeof word);
+        unsigned size = word == 0 ? 0 : (unsigned)(71 - __builtin_clzll(word)) / 8;
+        if (i % 2 == 0) {
+            head = to++;
+            *head = (uint8_t)size;
+        } else {
+            *head = (uint8_t)(*head | size << 4);
+        }
+        memcpy(to, &word, sizeof word);
+        to += size;
+    }
+    out->size_bytes = (size_t)(to - out->data);
+}
+
+static bool load_words(struct bytes in, uint8_t *block, size_t words)
+{
+    const uint8_t *from = in.data;
+    const uint8_t *end = from + in.size_bytes;
+    unsigned sizes = 0;
+    for (size_t i = 0; i < words; i++) {
+        if (i % 2 == 0 && from == end)
+            return false;
+        sizes = i % 2 == 0 ? *from++ : sizes >> 4;
+        unsigned size = sizes & 15;
+        uint64_t word = 0;
+        if (size > sizeof word || (size_t)(end - from) < size)
+            return false;
+        memcpy(&word, from, size);
+        memcpy(block + i * 8, &word, sizeof word);
+        from += size;
+    }
+    return from == end;
+}
+
 void aggregate_calls_save(const struct aggregate_calls *calls, const uint8_t *block,
                           struct buffer *out, struct buffer *scratch)
 {
+    if (calls->plain) {
+        save_words(block, calls->block_bytes / 8, out);
+        return;
+    }
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct aggregate_call_slot *slot = &calls->slots[i];
         buffer_clear(scratch);
@@ -233,6 +281,8 @@ static enum status damaged(struct error *err)
 enum status aggregate_calls_load(const struct aggregate_calls *calls, struct arena *arena,
                                  struct bytes in, uint8_t *block, struct error *err)
 {
+    if (calls->plain)
+        return load_words(in, block, calls->block_bytes / 8) ? OK : damaged(err);
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct aggregate_call_slot *slot = &calls->slots[i];
         uint64_t size = 0;

@@ -313,6 +313,7 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     (void)ctx;
     (void)err;
+    struct changelog_run run = {.out = out};
     buffer_add_bytes(out, buffer_bytes(&aggregate->moves));
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
@@ -321,8 +322,8 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
         buffer_clear(&aggregate->value);
         aggregate_calls_save(&aggregate->calls, state_value(touched->entry), &aggregate->value,
                              &aggregate->scratch);
-        changelog_put(out, touched->end_us, state_key(aggregate->table, touched->entry),
-                      buffer_bytes(&aggregate->value));
+        changelog_run_put(&run, touched->end_us, state_key(aggregate->table, touched->entry),
+                          buffer_bytes(&aggregate->value));
     }
     if (aggregate->dropped_until_us != INT64_MIN)
         changelog_drop(out, aggregate->dropped_until_us);
@@ -369,6 +370,7 @@ static enum status aggregate_dump(struct exec_node *self, struct buffer *out, st
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     (void)err;
+    struct changelog_run run = {.out = out};
     struct state_bucket *bucket = NULL;
     while ((bucket = state_bucket_next(aggregate->table, bucket)) != NULL) {
         struct state_cursor cursor = {0};
@@ -377,8 +379,8 @@ static enum status aggregate_dump(struct exec_node *self, struct buffer *out, st
             buffer_clear(&aggregate->value);
             aggregate_calls_save(&aggregate->calls, state_value(entry), &aggregate->value,
                                  &aggregate->scratch);
-            changelog_put(out, state_bucket_end(bucket), state_key(aggregate->table, entry),
-                          buffer_bytes(&aggregate->value));
+            changelog_run_put(&run, state_bucket_end(bucket), state_key(aggregate->table, entry),
+                              buffer_bytes(&aggregate->value));
         }
     }
     return OK;

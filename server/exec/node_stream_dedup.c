@@ -239,12 +239,13 @@ static enum status dedup_changes(struct exec_node *self, struct exec_context *ct
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     (void)ctx;
     (void)err;
+    struct changelog_run run = {.out = out};
     for (uint32_t i = 0; i < dedup->added_count; i++) {
         const struct added *added = &dedup->added[i];
         if (added->bucket <= dedup->dropped_until_us)
             continue; /* the entry went with its bucket */
-        changelog_put(out, added->bucket, state_key(dedup->table, added->entry),
-                      bytes_of(state_value(added->entry), VALUE_BYTES));
+        changelog_run_put(&run, added->bucket, state_key(dedup->table, added->entry),
+                          bytes_of(state_value(added->entry), VALUE_BYTES));
     }
     for (uint32_t i = 0; i < dedup->gone_count; i++)
         changelog_take(out, dedup->gone[i].bucket, dedup->gone[i].key);
@@ -289,13 +290,14 @@ static enum status dedup_dump(struct exec_node *self, struct buffer *out, struct
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     (void)err;
+    struct changelog_run run = {.out = out};
     struct state_bucket *bucket = NULL;
     while ((bucket = state_bucket_next(dedup->table, bucket)) != NULL) {
         struct state_cursor cursor = {0};
         struct state_entry *entry = NULL;
         while ((entry = state_next(dedup->table, bucket, &cursor)) != NULL)
-            changelog_put(out, state_bucket_end(bucket), state_key(dedup->table, entry),
-                          bytes_of(state_value(entry), VALUE_BYTES));
+            changelog_run_put(&run, state_bucket_end(bucket), state_key(dedup->table, entry),
+                              bytes_of(state_value(entry), VALUE_BYTES));
     }
     return OK;
 }

@@ -358,15 +358,18 @@ enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *
 {
     struct exec_node *node = boundary_node(pipeline, boundary);
     CHECK(node != NULL);
-    for (;;) {
-        struct change change;
-        bool found = false;
-        if (!changelog_next(&changes, &change, &found))
-            return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "a record of state", NULL);
-        if (!found)
-            return OK;
-        TRY(node->ops->stateful->restore(node, &change, err));
+    struct changelog_reader reader = {.rest = changes};
+    struct change change;
+    bool found = true;
+    enum status status = OK;
+    while (status == OK && found) {
+        if (!changelog_next(&reader, &change, &found))
+            status = error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "a record of state", NULL);
+        else if (found)
+            status = node->ops->stateful->restore(node, &change, err);
     }
+    changelog_reader_fini(&reader);
+    return status;
 }
 
 void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,

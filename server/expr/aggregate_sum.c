@@ -114,19 +114,23 @@ const struct aggregate_ops aggregate_count_if = {
 /* ---- sum and avg share a state ---- */
 
 struct sum_state {
+    uint64_t count; /* and OVERFLOW */
     union {
         int64_t integer;
         double floating;
-        uint64_t decimal[2]; /* int128, low half first */
+        uint64_t decimal[2]; /* int128, low half first; there only for decimals */
     };
-    int64_t count;
-    bool overflow;
 };
+#define OVERFLOW ((uint64_t)1 << 63)
 
-static size_t sum_bytes(const struct expr *expr)
+static int64_t count_of(const struct sum_state *state)
 {
-    (void)expr;
-    return sizeof(struct sum_state);
+    return (int64_t)(state->count & ~OVERFLOW);
+}
+
+static bool overflowed(const struct sum_state *state)
+{
+    return (state->count & OVERFLOW) != 0;
 }
 
 static int128 get_decimal(const struct sum_state *state)
@@ -192,11 +196,17 @@ static double floating_arg(const struct aggregate_update *update, uint32_t row)
     return (double)integer_arg(update, row);
 }
 
+static size_t sum_bytes(const struct expr *expr)
+{
+    return sum_kind(expr) == SUM_DECIMAL ? sizeof(struct sum_state)
+                                         : offsetof(struct sum_state, integer) + sizeof(int64_t);
+}
+
 /* What overflow means for this call.  NULL results wait for finish. */
 static enum status sum_overflow(const struct expr *expr, struct sum_state *state, struct error *err)
 {
     const struct aggregate_options *options = expr->aggregate.bound;
-    state->overflow = true;
+    state->count |= OVERFLOW;
     if (options->try || sum_kind(expr) == SUM_DECIMAL)
         return OK;
     if (!type_is_numeric(expr->args[0]->type))
@@ -217,7 +227,7 @@ static void add_decimal(struct sum_state *state, int128 value)
 {
     int128 sum;
     if (__builtin_add_overflow(get_decimal(state), value, &sum))
-        state->overflow = true;
+        state->count |= OVERFLOW;
     set_decimal(state, sum);
 }
 
@@ -253,8 +263,7 @@ static enum status sum_merge(const struct expr *expr, struct arena *arena, uint8
     (void)arena;
     struct sum_state *a = (void *)into;
     const struct sum_state *b = (const void *)from;
-    a->count += b->count;
-    a->overflow |= b->overflow;
+    a->count = (a->count | (b->count & OVERFLOW)) + (b->count & ~OVERFLOW);
     switch (sum_kind(expr)) {
     case SUM_INTEGER:
         return add_integer(expr, a, b->integer, err);
@@ -283,11 +292,11 @@ static enum status finish_sum(const struct aggregate_update *call, const struct 
 {
     const struct aggregate_options *options = call->expr->aggregate.bound;
     const struct type *type = out->type;
-    if (state->count == 0)
+    if (count_of(state) == 0)
         return aggregate_set_null(call, out, i, err);
     switch (sum_kind(call->expr)) {
     case SUM_INTEGER:
-        if (state->overflow && options->try)
+        if (overflowed(state) && options->try)
             return aggregate_set_null(call, out, i, err);
         if (type->id != TYPE_INTERVAL_YM) {
             VECTOR_VALUES(int64_t, out)[i] = state->integer;
@@ -306,7 +315,7 @@ static enum status finish_sum(const struct aggregate_update *call, const struct 
         return OK;
     case SUM_DECIMAL: {
         int128 sum = get_decimal(state);
-        if (state->overflow || !decimal_fits(sum, type->precision))
+        if (overflowed(state) || !decimal_fits(sum, type->precision))
             return decimal_overflow(call, out, i, err);
         VECTOR_VALUES(int128, out)[i] = sum;
         return OK;
@@ -328,19 +337,20 @@ static enum status finish_avg(const struct aggregate_update *call, const struct 
 {
     const struct type *type = out->type;
     const struct aggregate_options *options = call->expr->aggregate.bound;
-    if (state->count == 0)
+    if (count_of(state) == 0)
         return aggregate_set_null(call, out, i, err);
     switch (sum_kind(call->expr)) {
     case SUM_INTEGER:
-        if (state->overflow && options->try)
+        if (overflowed(state) && options->try)
             return aggregate_set_null(call, out, i, err);
         if (type->id == TYPE_INTERVAL_YM)
-            VECTOR_VALUES(int32_t, out)[i] = (int32_t)divide_rounded(state->integer, state->count);
+            VECTOR_VALUES(int32_t, out)
+            [i] = (int32_t)divide_rounded(state->integer, count_of(state));
         else
-            VECTOR_VALUES(int64_t, out)[i] = divide_rounded(state->integer, state->count);
+            VECTOR_VALUES(int64_t, out)[i] = divide_rounded(state->integer, count_of(state));
         return OK;
     case SUM_DOUBLE:
-        VECTOR_VALUES(double, out)[i] = state->floating / (double)state->count;
+        VECTOR_VALUES(double, out)[i] = state->floating / (double)count_of(state);
         return OK;
     case SUM_DECIMAL: {
         int128 sum = get_decimal(state);
@@ -348,9 +358,9 @@ static enum status finish_avg(const struct aggregate_update *call, const struct 
         if (precision > DECIMAL_PRECISION_MAX)
             precision = DECIMAL_PRECISION_MAX;
         struct decimal total = {sum, call->expr->args[0]->type->scale};
-        if (state->overflow || !decimal_fits(sum, precision) ||
-            !decimal_divide(total, (struct decimal){state->count, 0}, type->precision, type->scale,
-                            &VECTOR_VALUES(int128, out)[i]))
+        if (overflowed(state) || !decimal_fits(sum, precision) ||
+            !decimal_divide(total, (struct decimal){count_of(state), 0}, type->precision,
+                            type->scale, &VECTOR_VALUES(int128, out)[i]))
             return decimal_overflow(call, out, i, err);
         return OK;
     }

@@ -74,6 +74,41 @@ void changelog_put(struct buffer *out, int64_t bucket, struct bytes key, struct 
     put_sized(out, value);
 }
 
+/* How many bytes both begin with. */
+static size_t shared_bytes(struct bytes a, struct bytes b)
+{
+    size_t size = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
+    size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        uint64_t left = 0;
+        uint64_t right = 0;
+        memcpy(&left, a.data + at, 8);
+        memcpy(&right, b.data + at, 8);
+        if (left != right)
+            return at + (size_t)__builtin_ctzll(left ^ right) / 8;
+    }
+    while (at < size && a.data[at] == b.data[at])
+        at++;
+    return at;
+}
+
+void changelog_run_put(struct changelog_run *run, int64_t bucket, struct bytes key,
+                       struct bytes value)
+{
+    if (!run->begun || run->bucket != bucket) {
+        changelog_put(run->out, bucket, key, value);
+    } else {
+        size_t shared = shared_bytes(run->key, key);
+        buffer_add_byte(run->out, CHANGE_NEAR);
+        varint_put(run->out, shared);
+        put_sized(run->out, bytes_of(key.data + shared, key.size_bytes - shared));
+        put_sized(run->out, value);
+    }
+    run->begun = true;
+    run->bucket = bucket;
+    run->key = key;
+}
+
 void changelog_drop(struct buffer *out, int64_t bucket)
 {
     put_head(out, CHANGE_DROP, bucket);
@@ -107,25 +142,67 @@ static bool take_sized(struct bytes *from, struct bytes *out)
     return true;
 }
 
-bool changelog_next(struct bytes *changes, struct change *out, bool *found)
+/* The key that shares its beginning with the last one. */
+static bool take_near(struct changelog_reader *reader, struct change *out)
 {
-    *found = changes->size_bytes > 0;
-    if (!*found)
-        return true;
-    if (changes->size_bytes < 9)
+    uint64_t shared = 0;
+    struct bytes rest;
+    if (!varint_take(&reader->rest, &shared) || shared > reader->last.size_bytes ||
+        !take_sized(&reader->rest, &rest) || reader->last.data == NULL)
         return false;
+    if (reader->last.data == reader->key.data) {
+        reader->key.size_bytes = (size_t)shared;
+    } else {
+        buffer_clear(&reader->key);
+        buffer_add(&reader->key, reader->last.data, (size_t)shared);
+    }
+    buffer_add_bytes(&reader->key, rest);
+    buffer_reserve(&reader->key, 1); /* it has an address, also when it is empty */
     *out = (struct change){
-        .kind = (enum change_kind)changes->data[0],
-        .bucket = (int64_t)get(changes->data + 1, 8),
-    };
-    *changes = bytes_of(changes->data + 9, changes->size_bytes - 9);
-    switch (out->kind) {
+        .kind = CHANGE_PUT, .bucket = reader->bucket, .key = buffer_bytes(&reader->key)};
+    return take_sized(&reader->rest, &out->value);
+}
+
+static bool take_change(struct changelog_reader *reader, struct change *out)
+{
+    struct bytes *rest = &reader->rest;
+    enum change_kind kind = (enum change_kind)rest->data[0];
+    if (kind == CHANGE_NEAR) {
+        *rest = bytes_of(rest->data + 1, rest->size_bytes - 1);
+        return take_near(reader, out);
+    }
+    if (rest->size_bytes < 9)
+        return false;
+    *out = (struct change){.kind = kind, .bucket = (int64_t)get(rest->data + 1, 8)};
+    *rest = bytes_of(rest->data + 9, rest->size_bytes - 9);
+    switch (kind) {
     case CHANGE_PUT:
-        return take_sized(changes, &out->key) && take_sized(changes, &out->value);
+        return take_sized(rest, &out->key) && take_sized(rest, &out->value);
     case CHANGE_TAKE:
-        return take_sized(changes, &out->key);
+        return take_sized(rest, &out->key);
     case CHANGE_DROP:
         return true;
+    case CHANGE_NEAR:
+        break;
     }
     return false;
+}
+
+bool changelog_next(struct changelog_reader *reader, struct change *out, bool *found)
+{
+    *found = reader->rest.size_bytes > 0;
+    if (!*found)
+        return true;
+    if (!take_change(reader, out))
+        return false;
+    if (out->kind != CHANGE_DROP) {
+        reader->bucket = out->bucket;
+        reader->last = out->key;
+    }
+    return true;
+}
+
+void changelog_reader_fini(struct changelog_reader *reader)
+{
+    buffer_fini(&reader->key);
 }

@@ -140,6 +140,73 @@ static void a_cut_key_is_refused(void **state)
     }
 }
 
+/* Keys written column by column are those written cell by cell: a MAP beside them forces that. */
+static void keys_by_column_and_by_cell_are_the_same(void **state)
+{
+    (void)state;
+    enum {
+        ROWS = 5,
+        COLUMNS = 6
+    };
+    static const enum type_id ids[COLUMNS] = {TYPE_LONG,   TYPE_STRING, TYPE_SHORT,
+                                              TYPE_DOUBLE, TYPE_FLOAT,  TYPE_BOOLEAN};
+    static const uint16_t selection[] = {4, 0, 3};
+    struct vector *columns[COLUMNS + 1];
+    for (uint32_t c = 0; c < COLUMNS; c++) {
+        columns[c] = vector_of(type_simple(ids[c]), ROWS);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            if (ids[c] == TYPE_STRING)
+                VECTOR_VALUES(struct bytes, columns[c])[row] = bytes_of("a\0b\0\0", row);
+            else
+                memset(VECTOR_VALUES(uint8_t, columns[c]) +
+                           row * type_value_bytes(columns[c]->type),
+                       ids[c] == TYPE_BOOLEAN ? 1 : (int)(row * 60),
+                       type_value_bytes(columns[c]->type));
+        }
+        vector_set_null(columns[c], c % ROWS);
+    }
+    const struct type *map = type_map(arena, type_simple(TYPE_INT), type_simple(TYPE_INT), true);
+    assert_int_equal(vector_new_null(arena, map, ROWS, &columns[COLUMNS], &err), OK);
+    struct bytes flat[ROWS];
+    struct bytes cells[ROWS];
+    for (int some = 0; some < 2; some++) {
+        const uint16_t *rows = some == 1 ? selection : NULL;
+        uint32_t count = some == 1 ? 3 : ROWS;
+        assert_int_equal(row_key_encode(arena, columns, COLUMNS, rows, count, flat, &err), OK);
+        assert_int_equal(row_key_encode(arena, columns, COLUMNS + 1, rows, count, cells, &err), OK);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(bytes_equal(flat[i], bytes_of(cells[i].data, cells[i].size_bytes - 1)));
+    }
+}
+
+static void keys_of_one_width_come_back_as_structs_and_numbers(void **state)
+{
+    (void)state;
+    const struct type_field fields[] = {{.name = "a", .type = type_simple(TYPE_TIMESTAMP)},
+                                        {.name = "b", .type = type_simple(TYPE_INT)}};
+    const struct type *types[] = {type_struct(arena, fields, 2), type_decimal(arena, 20, 0)};
+    struct vector *columns[2];
+    struct vector *back[2];
+    struct bytes keys[3];
+    for (int c = 0; c < 2; c++)
+        assert_int_equal(vector_new(arena, types[c], 3, &columns[c], &err), OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        VECTOR_VALUES(int64_t, columns[0]->children[0])[i] = (int64_t)i - 1;
+        VECTOR_VALUES(int32_t, columns[0]->children[1])[i] = INT32_MIN + (int32_t)i;
+        VECTOR_VALUES(int128, columns[1])[i] = ((int128)1 - (int128)i) << 70;
+    }
+    assert_int_equal(row_key_encode(arena, columns, 2, NULL, 3, keys, &err), OK);
+    assert_int_equal(row_key_decode(arena, types, 2, keys, 3, back, &err), OK);
+    for (int c = 0; c < 2; c++)
+        for (uint32_t i = 0; i < 3; i++)
+            assert_true(vector_equal(columns[c], i, back[c], i));
+    /* A wrong mark in a key of the right size is damage, not a value. */
+    assert_int_equal(keys[1].size_bytes, 1 + 9 + 5 + 17);
+    ((uint8_t *)(uintptr_t)keys[1].data)[10] = 0x00; // NOLINT: our own bytes
+    assert_int_equal(row_key_decode(arena, types, 2, keys, 3, back, &err),
+                     STATUS_CHECKSUM_MISMATCH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +215,8 @@ int main(void)
         cmocka_unit_test(arrays_sort_by_their_elements_and_come_back),
         cmocka_unit_test(values_that_group_together_have_one_key),
         cmocka_unit_test(a_cut_key_is_refused),
+        cmocka_unit_test(keys_by_column_and_by_cell_are_the_same),
+        cmocka_unit_test(keys_of_one_width_come_back_as_structs_and_numbers),
     };
     return cmocka_run_group_tests_name("columnar/row_key", tests, set_up, tear_down);
 }

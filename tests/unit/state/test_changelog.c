@@ -22,16 +22,17 @@ static void changes_come_back_and_cut_ones_are_refused(void **state)
     assert_true(changelog_open(buffer_bytes(&buffer), &operator_id, &partition, &changes));
     assert_int_equal(operator_id, 3);
     assert_int_equal(partition, 7);
-    assert_true(changelog_next(&changes, &change, &found) && found);
+    struct changelog_reader reader = {.rest = changes};
+    assert_true(changelog_next(&reader, &change, &found) && found);
     assert_int_equal(change.kind, CHANGE_PUT);
     assert_int_equal(change.bucket, -5);
     assert_true(bytes_equal(change.key, bytes_of_text("key")));
     assert_true(bytes_equal(change.value, bytes_of_text("value")));
-    assert_true(changelog_next(&changes, &change, &found) && found);
+    assert_true(changelog_next(&reader, &change, &found) && found);
     assert_int_equal(change.kind, CHANGE_DROP);
-    assert_true(changelog_next(&changes, &change, &found) && found);
+    assert_true(changelog_next(&reader, &change, &found) && found);
     assert_int_equal(change.kind, CHANGE_TAKE);
-    assert_true(changelog_next(&changes, &change, &found) && !found);
+    assert_true(changelog_next(&reader, &change, &found) && !found);
 
     /* Cut anywhere, it never gives more than whole changes. */
     for (size_t size = 0; size < buffer.size_bytes; size++) {
@@ -41,10 +42,81 @@ static void changes_come_back_and_cut_ones_are_refused(void **state)
             continue;
         }
         found = true;
-        while (changelog_next(&changes, &change, &found) && found)
+        struct changelog_reader cut = {.rest = changes};
+        while (changelog_next(&cut, &change, &found) && found)
             whole++;
+        changelog_reader_fini(&cut);
         assert_true(whole < 3);
     }
+    changelog_reader_fini(&reader);
+    buffer_fini(&buffer);
+}
+
+struct run_case {
+    int64_t bucket;
+    const char *key;
+};
+
+static void a_run_of_puts_comes_back_and_takes_less_room(void **state)
+{
+    (void)state;
+    static const struct run_case cases[] = {
+        {7, "window-0001-first"},
+        {7, "window-0001-second"},
+        {7, "window-0001-second"},
+        {7, ""},
+        {7, "window-0002"},
+        {8, "window-0002"},
+        {8, "window-0002"},
+        {8, "window"},
+        {-1, "other"},
+    };
+    const size_t count = sizeof cases / sizeof cases[0];
+    struct buffer buffer = {0};
+    struct buffer plain = {0};
+    struct changelog_run run = {.out = &buffer};
+    for (size_t i = 0; i < count; i++) {
+        struct bytes value = bytes_of("value", i % 6);
+        changelog_run_put(&run, cases[i].bucket, bytes_of_text(cases[i].key), value);
+        changelog_put(&plain, cases[i].bucket, bytes_of_text(cases[i].key), value);
+    }
+    assert_true(buffer.size_bytes + 60 < plain.size_bytes);
+    changelog_drop(&buffer, 3);
+    changelog_run_put(&run, -1, bytes_of_text("over"), bytes_of_text(""));
+    struct changelog_reader reader = {.rest = buffer_bytes(&buffer)};
+    struct change change;
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(changelog_next(&reader, &change, &found) && found);
+        assert_int_equal(change.kind, CHANGE_PUT);
+        assert_int_equal(change.bucket, cases[i].bucket);
+        assert_true(bytes_equal(change.key, bytes_of_text(cases[i].key)));
+        assert_true(bytes_equal(change.value, bytes_of("value", i % 6)));
+    }
+    assert_true(changelog_next(&reader, &change, &found) && found);
+    assert_int_equal(change.kind, CHANGE_DROP);
+    assert_true(changelog_next(&reader, &change, &found) && found);
+    assert_true(bytes_equal(change.key, bytes_of_text("over")));
+    assert_true(changelog_next(&reader, &change, &found) && !found);
+    changelog_reader_fini(&reader);
+    buffer_fini(&plain);
+    buffer_fini(&buffer);
+}
+
+static void a_near_put_without_one_before_or_with_too_much_shared_is_refused(void **state)
+{
+    (void)state;
+    struct change change;
+    bool found = false;
+    struct changelog_reader first = {.rest = bytes_of("\4\0\1k\0", 5)};
+    assert_false(changelog_next(&first, &change, &found));
+    struct buffer buffer = {0};
+    changelog_put(&buffer, 1, bytes_of_text("key"), bytes_of_text(""));
+    buffer_add(&buffer, "\4\4\1k\0", 5);
+    struct changelog_reader reader = {.rest = buffer_bytes(&buffer)};
+    assert_true(changelog_next(&reader, &change, &found) && found);
+    assert_false(changelog_next(&reader, &change, &found));
+    changelog_reader_fini(&reader);
     buffer_fini(&buffer);
 }
 
@@ -70,6 +142,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_come_back_and_cut_ones_are_refused),
+        cmocka_unit_test(a_run_of_puts_comes_back_and_takes_less_room),
+        cmocka_unit_test(a_near_put_without_one_before_or_with_too_much_shared_is_refused),
         cmocka_unit_test(varints_of_any_size_come_back),
     };
     return cmocka_run_group_tests_name("state/changelog", tests, NULL, NULL);
