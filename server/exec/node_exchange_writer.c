@@ -5,14 +5,11 @@
 
 #include "base/check.h"
 #include "exec/exchange.h"
-#include "exec/session_key.h"
 
 /* What decides the partition of a row, by the boundary that it goes to. */
-static struct exchange_keys keys_of(struct arena *query, const struct plan_node *node,
-                                    uint32_t input)
+static struct exchange_keys keys_of(const struct plan_node *node, uint32_t input)
 {
     struct exchange_keys keys = {0};
-    int session_key = -1;
     switch (node->kind) {
     case PLAN_DEDUP:
         keys.columns = node->dedup.columns;
@@ -22,13 +19,6 @@ static struct exchange_keys keys_of(struct arena *query, const struct plan_node 
         keys.exprs = input == 0 ? node->join.left_keys : node->join.right_keys;
         keys.count = node->join.key_count;
         break;
-    case PLAN_AGGREGATE: /* by sessions: rows of one key meet, whatever their sessions are */
-        session_key = session_key_of(node);
-        keys.exprs = arena_new_object(query, (node->aggregate.key_count + 1) * sizeof(void *));
-        for (uint32_t i = 0; i < node->aggregate.key_count; i++)
-            if ((int)i != session_key)
-                keys.exprs[keys.count++] = node->aggregate.keys[i];
-        break;
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_FILTER:
@@ -36,6 +26,7 @@ static struct exchange_keys keys_of(struct arena *query, const struct plan_node 
     case PLAN_UNION:
     case PLAN_LIMIT:
     case PLAN_SORT:
+    case PLAN_AGGREGATE:
     case PLAN_SESSION:
     case PLAN_EXPAND:
     case PLAN_GENERATE:
@@ -52,7 +43,7 @@ static enum status writer_open(struct exec_node *self, struct arena *query,
 {
     uint32_t input = self->next_input;
     CHECK(input < node->child_count);
-    struct exchange_keys keys = keys_of(query, node, input);
+    struct exchange_keys keys = keys_of(node, input);
     struct exchange_writer *writer = NULL;
     enum status status =
         exchange_writer_new(query, &keys, node->children[input]->schema, &writer, err);

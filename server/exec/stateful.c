@@ -16,6 +16,8 @@ const struct exec_node_ops *stateful_of(const struct plan_node *node)
     size_t index = (size_t)node->kind;
     if (node->kind == PLAN_AGGREGATE && session_key_of(node) >= 0)
         return &node_session_aggregate;
+    if (node->kind == PLAN_AGGREGATE && node->aggregate.pane_key >= 0)
+        return &node_pane_aggregate;
     return index < sizeof stateful_table / sizeof stateful_table[0] ? stateful_table[index] : NULL;
 }
 

@@ -68,5 +68,7 @@ bool stateful_is_static_join(const struct plan_node *node);
 #undef EXEC_STATEFUL
 /* An aggregate by session windows is another operator than one by other keys. */
 extern const struct exec_node_ops node_session_aggregate;
+/* And so is one by sliding windows that are kept as panes. */
+extern const struct exec_node_ops node_pane_aggregate;
 
 #endif

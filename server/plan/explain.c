@@ -117,6 +117,8 @@ static void print_detail(struct buffer *out, const struct physical_plan *plan,
         print_keys(out, node->sort.keys, node->sort.key_count);
         return;
     case PLAN_AGGREGATE:
+        if (node->aggregate.pane_key >= 0)
+            buffer_add_text(out, "from panes ");
         print_exprs(out, node->aggregate.keys, node->aggregate.key_count);
         buffer_add_byte(out, ' ');
         print_exprs(out, node->aggregate.aggregates, node->aggregate.aggregate_count);

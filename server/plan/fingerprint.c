@@ -72,6 +72,11 @@ static void add_operator(struct buffer *out, const struct plan_node *node)
     case PLAN_AGGREGATE:
         add_exprs(out, "keys", node->aggregate.keys, node->aggregate.key_count);
         add_exprs(out, "state", node->aggregate.aggregates, node->aggregate.aggregate_count);
+        if (node->aggregate.pane_key >= 0)
+            buffer_printf(out, ",\"slidingWindow\":[%lld,%lld,%lld]",
+                          (long long)node->aggregate.window_size_us,
+                          (long long)node->aggregate.window_slide_us,
+                          (long long)node->aggregate.window_start_us);
         break;
     case PLAN_DEDUP:
         add_dedup(out, node);
@@ -194,7 +199,7 @@ static void say(struct buffer *out, const char *what, struct bytes was, struct b
 
 static enum status compare_operator(struct bytes was, struct bytes now, struct buffer *out)
 {
-    static const char *const keys[] = {"keys", "leftKeys", "rightKeys"};
+    static const char *const keys[] = {"keys", "slidingWindow", "leftKeys", "rightKeys"};
     static const char *const values[] = {"state", "left", "right"};
     if (was.size_bytes == 0 || now.size_bytes == 0 || !same_member(was, now, "kind") ||
         !same_member(was, now, "withinWatermark")) {

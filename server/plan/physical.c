@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "expr/coercion.h"
+#include "plan/panes.h"
 
 #include <string.h>
 
@@ -10,7 +11,8 @@
 struct maker {
     struct rewriter *rewriter;
     struct physical_plan *plan;
-    bool unbound; /* an expression refers to what its input does not deliver */
+    const struct logical_node *paned; /* the time window whose rows are to come in panes */
+    bool unbound;                     /* an expression refers to what its input does not deliver */
 };
 
 static enum status make(struct maker *maker, struct logical_node *node, struct plan_node **out,
@@ -142,9 +144,19 @@ static enum status make_aggregate(struct maker *maker, struct logical_node *node
                                   struct plan_node **out, struct error *err)
 {
     const struct logical_node *child = node->children[0];
+    uint32_t pane_key = 0;
+    const struct logical_node *paned = panes_below(node, &pane_key);
+    maker->paned = paned;
     TRY(make_over(maker, node, PLAN_AGGREGATE, out, err));
+    maker->paned = NULL;
     struct plan_node *made = *out;
     made->aggregate.event_time_key = -1;
+    made->aggregate.pane_key = paned == NULL ? -1 : (int)pane_key;
+    if (paned != NULL) {
+        made->aggregate.window_size_us = paned->time_window.size_us;
+        made->aggregate.window_slide_us = paned->time_window.slide_us;
+        made->aggregate.window_start_us = paned->time_window.start_us;
+    }
     if (node->kind == LOGICAL_DISTINCT) {
         struct expr **keys = arena_new_object(maker->rewriter->arena,
                                               (node->output_count + 1) * sizeof(struct expr *));
@@ -162,6 +174,8 @@ static enum status make_aggregate(struct maker *maker, struct logical_node *node
             bind_all(maker, node->aggregate.aggregates, node->aggregate.aggregate_count, child);
         made->aggregate.aggregate_count = node->aggregate.aggregate_count;
     }
+    made->aggregate.exact =
+        aggregates_are_exact(made->aggregate.aggregates, made->aggregate.aggregate_count);
     for (uint32_t i = made->aggregate.key_count; node->streaming && i-- > 0;)
         if (node->output[i]->event_time)
             made->aggregate.event_time_key = (int)i;
@@ -233,6 +247,7 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
     struct arena *arena = rewriter->arena;
     int64_t spec[3] = {node->time_window.size_us, node->time_window.slide_us,
                        node->time_window.start_us};
+    bool paned = node == maker->paned;
     int64_t count = (spec[0] + spec[1] - 1) / spec[1];
     if (count > SLIDING_WINDOWS_MAX)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "The windows around one row",
@@ -242,13 +257,17 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
     struct logical_node *input;
     TRY(window_filter(rewriter, node->children[0], known, &input));
     uint32_t below = node->output_count - 1;
+    if (paned)
+        count = 1;
     struct expr ***projections = arena_new_object(arena, ((size_t)count + 1) * sizeof(void *));
     for (uint32_t i = 0; i < count; i++) {
         projections[i] = arena_new_object(arena, (below + 2) * sizeof(struct expr *));
         for (uint32_t j = 0; j < below; j++)
             projections[i][j] = attribute_expr(arena, node->output[j]);
+        const struct type *type = node->output[below]->type;
         projections[i][below] =
-            time_window_expr(rewriter, node->time_window.time, spec, i, node->output[below]->type);
+            paned ? time_pane_expr(rewriter, node->time_window.time, spec, type)
+                  : time_window_expr(rewriter, node->time_window.time, spec, i, type);
         projections[i][below]->nullable = false;
     }
     struct logical_node *made;
@@ -261,7 +280,7 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
         made->expand.projections = projections;
         made->expand.projection_count = (uint32_t)count;
     }
-    if (spec[0] % spec[1] != 0)
+    if (spec[0] % spec[1] != 0 && !paned)
         TRY(window_bound(rewriter, node, made, &made, err));
     return make(maker, made, out, err);
 }

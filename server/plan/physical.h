@@ -19,4 +19,8 @@ MUST_USE enum status physical_make(struct rewriter *rewriter, struct logical_nod
 struct expr *time_window_expr(struct rewriter *rewriter, struct expr *time, const int64_t spec[3],
                               uint32_t index, const struct type *type);
 
+/* The pane of a row: STRUCT<start, end> of the time between two boundaries of windows. */
+struct expr *time_pane_expr(struct rewriter *rewriter, struct expr *time, const int64_t spec[3],
+                            const struct type *type);
+
 #endif

@@ -79,6 +79,12 @@ struct plan_node {
             uint32_t aggregate_count;
             int event_time_key; /* index of the key that the watermark closes (a window or an
                                    event-time column), -1 if none */
+            int pane_key; /* index of the key that is a pane of sliding windows in the input, and
+                             the window in the output (plan/panes.h); -1 if none */
+            bool exact; /* the results are the same however rows are grouped before they meet */
+            int64_t window_size_us; /* of the sliding windows */
+            int64_t window_slide_us;
+            int64_t window_start_us;
         } aggregate;
         struct {
             uint32_t *columns; /* of the child's output */

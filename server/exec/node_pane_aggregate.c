@@ -1,0 +1,506 @@
+/*
+ * Aggregation by sliding windows over a stream, from panes.
+ *
+ * A row is in one pane, and a window is some panes in a row: what a batch brings is merged into the
+ * panes of its keys, and a window is put together when it comes out:
+ *
+ *     append    when the eviction watermark has reached its end
+ *     update    in each batch that has changed one of its panes
+ *     complete  in every batch
+ *
+ * To the outside it is as if every window were a group with a state of its own: windows that are
+ * too late for the late watermark do not get a row that others get, and the numbers of groups in
+ * the progress are numbers of windows.
+ *
+ * What is durable is the panes, by the end of each, and, under the bucket of CLOSED, the last
+ * window that was closed: its panes stay until the last window that they are in is closed as well.
+ */
+#include "base/check.h"
+#include "columnar/row_key.h"
+#include "exec/node_pane_writer.h"
+#include "exec/pane_emission.h"
+#include "exec/stateful.h"
+
+#include <stdlib.h>
+
+#define AGGREGATE_MAGIC 0x9a4ea601U
+#define PREFETCH        8
+#define CLOSED          INT64_MIN /* the bucket before all panes */
+
+struct touched {
+    int64_t generation;
+    struct state_entry *entry;
+};
+
+/* Windows that a row has come too late for. */
+struct late {
+    struct bytes key;
+    int64_t first;
+    int64_t last;
+};
+
+struct pane_aggregate {
+    uint32_t magic;
+    bool has_end;
+    struct aggregate_calls calls;
+    const struct type **other_types; /* of the keys but the window */
+    uint32_t other_count;
+    struct pane_store store;
+    struct touched *touched; /* in the present batch */
+    uint32_t touched_count;
+    uint32_t touched_capacity;
+    struct late *late;
+    uint32_t late_count;
+    uint32_t late_capacity;
+    int64_t closed_before; /* the last closed window when the present batch's rows came in */
+    bool settled;          /* closed_before is set */
+    bool moved;            /* the present batch has closed windows */
+    struct operator_stats stats;
+    struct buffer scratch;
+    struct buffer value;
+};
+
+static enum status aggregate_open(struct exec_node *self, struct arena *query,
+                                  const struct plan_node *node, struct error *err)
+{
+    struct pane_aggregate *aggregate = arena_new_object(query, sizeof *aggregate);
+    struct pane_grid grid = pane_grid_of(node);
+    self->state = aggregate;
+    aggregate->magic = AGGREGATE_MAGIC;
+    aggregate->has_end = node->aggregate.event_time_key >= 0;
+    TRY(aggregate_calls_open(&aggregate->calls, query, node, err));
+    uint32_t key_count = aggregate->calls.key_count;
+    aggregate->other_types = arena_new_object(query, key_count * sizeof *aggregate->other_types);
+    for (uint32_t i = 0; i < key_count; i++)
+        if (i != (uint32_t)node->aggregate.pane_key)
+            aggregate->other_types[aggregate->other_count++] = aggregate->calls.key_types[i];
+    pane_store_init(&aggregate->store, &grid, &aggregate->calls);
+    return OK;
+}
+
+static enum status aggregate_begin(struct exec_node *self, struct exec_context *ctx,
+                                   struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    aggregate->touched_count = aggregate->late_count = 0;
+    aggregate->settled = aggregate->moved = false;
+    aggregate->stats = (struct operator_stats){0};
+    return OK;
+}
+
+static bool closes(const struct pane_aggregate *aggregate, const struct exec_context *ctx)
+{
+    return aggregate->has_end && ctx->mode != EMIT_COMPLETE;
+}
+
+/* Closes what the watermark has reached; in append mode it comes out first. */
+static enum status close_until(struct exec_node *self, struct exec_context *ctx,
+                               struct pane_emission *emission, int64_t watermark_us,
+                               struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    struct pane_store *store = &aggregate->store;
+    int64_t closed = window_closed_at(&store->grid, watermark_us);
+    if (closed <= store->closed)
+        return OK;
+    if (ctx->mode == EMIT_APPEND && store->windows > 0)
+        TRY(pane_emit_windows(emission, store->closed + 1, closed, err));
+    TRY(pane_emission_flush(emission, err)); /* before panes and their memory may go */
+    aggregate->stats.rows_removed += pane_store_close(store, closed);
+    aggregate->moved = true;
+    return OK;
+}
+
+static struct pane_emission *new_emission(struct exec_node *self, struct exec_context *ctx)
+{
+    struct pane_aggregate *aggregate = self->state;
+    struct pane_output output = {
+        .node = self,
+        .ctx = ctx,
+        .store = &aggregate->store,
+        .other_types = aggregate->other_types,
+        .other_count = aggregate->other_count,
+    };
+    return pane_emission_new(&output);
+}
+
+/* Windows that take no rows any more are closed before the rows of the batch come in: nearly
+ * always the last batch has closed them. */
+static enum status settle(struct exec_node *self, struct exec_context *ctx, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    enum status status = OK;
+    if (aggregate->settled)
+        return OK;
+    aggregate->settled = true;
+    if (closes(aggregate, ctx) && window_closed_at(&aggregate->store.grid, ctx->late_watermark_us) >
+                                      aggregate->store.closed) {
+        struct pane_emission *emission = new_emission(self, ctx);
+        status = close_until(self, ctx, emission, ctx->late_watermark_us, err);
+        pane_emission_free(emission);
+    }
+    aggregate->closed_before = aggregate->store.closed;
+    return status;
+}
+
+/* Makes room for one more; the new capacity. */
+static void *grow_list(void *list, uint32_t count, uint32_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    *capacity = *capacity == 0 ? 256 : *capacity * 2;
+    list = realloc(list, *capacity * size);
+    CHECK(list != NULL);
+    return list;
+}
+
+static void note_late(struct pane_aggregate *aggregate, struct bytes key, int64_t first,
+                      int64_t last)
+{
+    aggregate->late = grow_list(aggregate->late, aggregate->late_count, &aggregate->late_capacity,
+                                sizeof *aggregate->late);
+    aggregate->late[aggregate->late_count++] =
+        (struct late){.key = key, .first = first, .last = last};
+}
+
+static void touch(struct pane_aggregate *aggregate, uint32_t run,
+                  struct pane_generation *generation, struct state_entry *entry)
+{
+    generation->run = run;
+    if (entry->stamp == run)
+        return;
+    entry->stamp = run;
+    aggregate->touched = grow_list(aggregate->touched, aggregate->touched_count,
+                                   &aggregate->touched_capacity, sizeof *aggregate->touched);
+    aggregate->touched[aggregate->touched_count++] =
+        (struct touched){.generation = generation->number, .entry = entry};
+}
+
+static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
+                              struct pane_generation *generation, int64_t pane,
+                              const struct pane_group *group, struct error *err)
+{
+    struct pane_store *store = &aggregate->store;
+    bool added = false;
+    struct state_entry *entry =
+        state_add(store->table, generation->bucket, group->key, group->hash, &added);
+    struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
+    item->run = run;
+    touch(aggregate, run, generation, entry);
+    if (added && aggregate->calls.plain) {
+        memcpy(item->block, group->block, aggregate->calls.block_bytes);
+        return OK;
+    }
+    return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(generation->bucket),
+                                 item->block, group->block, &aggregate->scratch, err);
+}
+
+static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                                  struct exec_node *writer, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    CHECK(input == 0);
+    struct pane_store *store = &aggregate->store;
+    const struct pane_grid *grid = &store->grid;
+    const struct pane_group *groups = NULL;
+    TRY(settle(self, ctx, err));
+    uint32_t count = pane_groups(writer, ctx->run, ctx->partition, &groups);
+    struct pane_generation *generation = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t pane = pane_at(grid, groups[i].start_us);
+        int64_t first = pane_first_window(grid, pane);
+        int64_t last = pane_last_window(grid, pane);
+        if (first <= store->closed)
+            note_late(aggregate, groups[i].key, first, last < store->closed ? last : store->closed);
+        if (last <= store->closed)
+            continue;
+        int64_t number = pane_generation(grid, pane);
+        if (generation == NULL || generation->number != number)
+            generation = pane_store_open(store, number);
+        if (i + PREFETCH < count)
+            state_bucket_prefetch(generation->bucket, groups[i + PREFETCH].hash);
+        TRY(take_group(aggregate, ctx->run, generation, pane, &groups[i], err));
+    }
+    return OK;
+}
+
+/* ---- numbers ---- */
+
+static int compare_late(const void *a, const void *b)
+{
+    const struct late *late_a = a;
+    const struct late *late_b = b;
+    int order = bytes_compare(late_a->key, late_b->key);
+    return order != 0 ? order : (late_a->first > late_b->first) - (late_a->first < late_b->first);
+}
+
+/* A group that was too late counts once, however many rows it had. */
+static uint64_t count_late(struct pane_aggregate *aggregate)
+{
+    uint64_t groups = 0;
+    int64_t counted = INT64_MIN;
+    if (aggregate->late_count > 1)
+        qsort(aggregate->late, aggregate->late_count, sizeof *aggregate->late, compare_late);
+    for (uint32_t i = 0; i < aggregate->late_count; i++) {
+        const struct late *late = &aggregate->late[i];
+        if (i == 0 || !bytes_equal(late->key, aggregate->late[i - 1].key))
+            counted = INT64_MIN;
+        int64_t first = late->first > counted ? late->first : counted + 1;
+        if (first <= late->last)
+            groups += (uint64_t)(late->last - first + 1);
+        counted = late->last > counted ? late->last : counted;
+    }
+    return groups;
+}
+
+/* Adds the windows behind *counted, up to `end`, that touched panes of the list are in. */
+static uint64_t count_list(const struct pane_store *store, const struct pane_list *list,
+                           uint32_t run, int64_t end, int64_t *counted)
+{
+    uint64_t groups = 0;
+    for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+        const struct pane_item *item = pane_item_at(store, list, i);
+        if (item->run != run)
+            continue;
+        int64_t first = pane_first_window(&store->grid, item->pane);
+        int64_t last = pane_last_window(&store->grid, item->pane);
+        first = first > *counted ? first : *counted + 1;
+        last = last < end ? last : end;
+        if (first <= last) {
+            groups += (uint64_t)(last - first + 1);
+            *counted = last;
+        }
+    }
+    return groups;
+}
+
+/* The panes of the entry's key in another generation, if the run has touched some. */
+static const struct pane_list *touched_beside(const struct pane_aggregate *aggregate,
+                                              int64_t number, struct state_entry *entry,
+                                              uint32_t run)
+{
+    const struct pane_store *store = &aggregate->store;
+    const struct pane_generation *generation = pane_store_find(store, number);
+    if (generation == NULL || generation->run != run)
+        return NULL;
+    struct bytes key = state_key(store->table, entry);
+    struct state_entry *found = pane_store_entry(store, generation, key, state_hash(key));
+    return found == NULL || found->stamp != run ? NULL : pane_list_of(found);
+}
+
+/* The windows that the run has touched, as pane_emit_touched() gives them. */
+static uint64_t count_touched(struct pane_aggregate *aggregate, uint32_t run)
+{
+    const struct pane_store *store = &aggregate->store;
+    uint64_t groups = 0;
+    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
+        const struct touched *touched = &aggregate->touched[i];
+        int64_t number = touched->generation;
+        const struct pane_list *list = pane_list_of(touched->entry);
+        int64_t begin = generation_first_window(&store->grid, number) - 1;
+        int64_t counted = aggregate->closed_before;
+        if (touched_beside(aggregate, number - 1, touched->entry, run) == NULL)
+            groups += count_list(store, list, run, begin, &counted);
+        counted = begin > counted ? begin : counted;
+        int64_t end = generation_last_window(&store->grid, number);
+        groups += count_list(store, list, run, end, &counted);
+        groups += count_list(store, touched_beside(aggregate, number + 1, touched->entry, run), run,
+                             end, &counted);
+    }
+    return groups;
+}
+
+/* ---- the end of a batch ---- */
+
+static enum status emit(struct exec_node *self, struct exec_context *ctx,
+                        struct pane_emission *emission, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
+        TRY(pane_emit_touched(emission, aggregate->touched[i].generation,
+                              aggregate->touched[i].entry, aggregate->closed_before, err));
+    if (ctx->mode == EMIT_COMPLETE)
+        TRY(pane_emit_windows(emission, aggregate->store.closed + 1, INT64_MAX, err));
+    TRY(pane_emission_flush(emission, err));
+    if (!closes(aggregate, ctx))
+        return OK;
+    return close_until(self, ctx, emission, ctx->eviction_watermark_us, err);
+}
+
+static enum status aggregate_finish(struct exec_node *self, struct exec_context *ctx,
+                                    struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    TRY(settle(self, ctx, err));
+    aggregate->stats.rows_updated = count_touched(aggregate, ctx->run);
+    aggregate->stats.rows_dropped = count_late(aggregate);
+    struct pane_emission *emission = new_emission(self, ctx);
+    enum status status = emit(self, ctx, emission, err);
+    pane_emission_free(emission);
+    return status;
+}
+
+/* ---- what is durable ---- */
+
+/* The end of the last pane that no open window needs, as a DROP. */
+static void put_closed(struct pane_aggregate *aggregate, struct buffer *out)
+{
+    const struct pane_store *store = &aggregate->store;
+    int64_t pane = window_first_pane(&store->grid, store->closed + 1) - 1;
+    buffer_clear(&aggregate->value);
+    varint_put(&aggregate->value, (uint64_t)store->closed);
+    changelog_drop(out, pane_end_us(&store->grid, pane));
+    changelog_put(out, CLOSED, bytes_of(NULL, 0), buffer_bytes(&aggregate->value));
+}
+
+/* The panes of an entry: those that the run has touched, or all (0). */
+static void put_panes(struct pane_aggregate *aggregate, struct state_entry *entry, uint32_t run,
+                      struct buffer *out)
+{
+    const struct pane_store *store = &aggregate->store;
+    const struct pane_list *list = pane_list_of(entry);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct pane_item *item = pane_item_at(store, list, i);
+        if ((run != 0 && item->run != run) || pane_is_over(store, item->pane))
+            continue;
+        buffer_clear(&aggregate->value);
+        aggregate_calls_save(&aggregate->calls, item->block, &aggregate->value,
+                             &aggregate->scratch);
+        changelog_put(out, pane_end_us(&store->grid, item->pane), state_key(store->table, entry),
+                      buffer_bytes(&aggregate->value));
+    }
+}
+
+static enum status aggregate_changes(struct exec_node *self, struct exec_context *ctx,
+                                     struct buffer *out, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    const struct pane_store *store = &aggregate->store;
+    (void)err;
+    if (aggregate->moved)
+        put_closed(aggregate, out);
+    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
+        const struct touched *touched = &aggregate->touched[i];
+        int64_t last_pane = (touched->generation + 1) * store->grid.per_window - 1;
+        if (!pane_is_over(store, last_pane)) /* else the entry went with its generation */
+            put_panes(aggregate, touched->entry, ctx->run, out);
+    }
+    return OK;
+}
+
+static enum status damaged(struct error *err)
+{
+    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of a sliding window",
+                       NULL);
+}
+
+static enum status restore_pane(struct pane_aggregate *aggregate, const struct change *change,
+                                struct error *err)
+{
+    struct pane_store *store = &aggregate->store;
+    int64_t pane = pane_at(&store->grid, change->bucket - 1);
+    bool added = false;
+    if (pane_end_us(&store->grid, pane) != change->bucket)
+        return damaged(err);
+    if (pane_is_over(store, pane))
+        return OK;
+    struct pane_generation *generation =
+        pane_store_open(store, pane_generation(&store->grid, pane));
+    struct state_entry *entry =
+        state_add(store->table, generation->bucket, change->key, state_hash(change->key), &added);
+    struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
+    memset(item->block, 0, aggregate->calls.block_bytes);
+    aggregate_calls_init(&aggregate->calls, item->block);
+    struct arena *arena = aggregate->calls.plain ? NULL : state_bucket_arena(generation->bucket);
+    return aggregate_calls_load(&aggregate->calls, arena, change->value, item->block, err);
+}
+
+static enum status aggregate_restore(struct exec_node *self, const struct change *change,
+                                     struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    if (change->kind == CHANGE_DROP)
+        return OK; /* says the same as the PUT into CLOSED behind it */
+    if (change->kind != CHANGE_PUT)
+        return damaged(err);
+    if (change->bucket != CLOSED)
+        return restore_pane(aggregate, change, err);
+    struct bytes value = change->value;
+    uint64_t closed = 0;
+    if (!varint_take(&value, &closed) || value.size_bytes > 0)
+        return damaged(err);
+    (void)pane_store_close(&aggregate->store, (int64_t)closed);
+    return OK;
+}
+
+static enum status aggregate_dump(struct exec_node *self, struct buffer *out, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    struct pane_store *store = &aggregate->store;
+    (void)err;
+    if (store->closed != WINDOW_NONE)
+        put_closed(aggregate, out);
+    for (uint32_t i = 0; i < store->count; i++) {
+        struct state_cursor cursor = {0};
+        struct state_entry *entry = NULL;
+        while ((entry = state_next(store->table, store->generations[i]->bucket, &cursor)) != NULL)
+            put_panes(aggregate, entry, 0, out);
+    }
+    return OK;
+}
+
+static void aggregate_stats(const struct exec_node *self, struct operator_stats *out)
+{
+    const struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    *out = aggregate->stats;
+    out->rows_total = aggregate->store.windows;
+    out->memory_bytes = state_table_bytes(aggregate->store.table);
+}
+
+static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,
+                                  int64_t watermark_us, int64_t last_watermark_us)
+{
+    (void)node;
+    return mode != EMIT_COMPLETE && watermark_us > last_watermark_us;
+}
+
+static void aggregate_close(struct exec_node *self)
+{
+    struct pane_aggregate *aggregate = self->state;
+    if (aggregate == NULL)
+        return;
+    pane_store_fini(&aggregate->store);
+    free(aggregate->touched);
+    free(aggregate->late);
+    buffer_fini(&aggregate->scratch);
+    buffer_fini(&aggregate->value);
+}
+
+static const struct stateful_ops aggregate_stateful = {
+    .name = "stateStoreSave",
+    .writer = &node_pane_writer,
+    .pull = aggregate_pull,
+    .changes = aggregate_changes,
+    .restore = aggregate_restore,
+    .dump = aggregate_dump,
+    .stats = aggregate_stats,
+    .wants_batch = aggregate_wants_batch,
+};
+
+const struct exec_node_ops node_pane_aggregate = {
+    .name = "Aggregate",
+    .open = aggregate_open,
+    .begin = aggregate_begin,
+    .finish = aggregate_finish,
+    .close = aggregate_close,
+    .stateful = &aggregate_stateful,
+};

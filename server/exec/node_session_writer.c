@@ -1,0 +1,376 @@
+/*
+ * Partial aggregation by session: the end of the stage before an aggregation by session windows.
+ *
+ * Each thread merges the sessions of its own rows before they are handed over.  For each key it has
+ * the list of the sessions that rows have made so far, the latest first; they neither overlap nor
+ * touch.  A row that touches some of them makes one of them: the others refer to it (`into`) and
+ * are merged into it in the end, when their own rows have been counted.
+ *
+ * Rows that may be too late stay sessions of their own: whether a row is late is decided by its own
+ * session, and by the operator.  So do all rows if an aggregate depends on their order or rounds,
+ * because merging would change the order.
+ */
+#include "exec/node_session_writer.h"
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "columnar/row_key.h"
+#include "exec/session_key.h"
+
+#include <stdlib.h>
+
+#define WRITER_MAGIC 0x5e55e101U
+#define SLOTS_MIN    1024
+#define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
+#define CHUNK_BLOCKS 1024
+#define NONE         UINT32_MAX
+
+/* 32 bits of the key's hash, and the latest session of the key + 1. */
+struct slot {
+    uint32_t tag;
+    uint32_t head;
+};
+
+struct session_writer {
+    uint32_t magic;
+    uint32_t run;
+    uint32_t session_key;
+    bool apart; /* rows are not merged at all */
+    struct aggregate_calls calls;
+    struct arena *arena; /* keys, blocks, what states point to */
+    struct session_group *groups;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t merged; /* how many are parts of others */
+    uint32_t keys;   /* slots in use */
+    struct slot *slots;
+    uint32_t mask;
+    uint8_t *chunk; /* of blocks */
+    uint32_t chunk_left;
+    uint64_t rows;
+    bool direct; /* every row is a session */
+    struct buffer scratch;
+    /* After finish: the sessions in the order of their partitions. */
+    struct session_group *sorted;
+    uint32_t sorted_capacity;
+    uint32_t *starts; /* partitions + 1 */
+    uint32_t start_count;
+};
+
+static enum status writer_open(struct exec_node *self, struct arena *query,
+                               const struct plan_node *node, struct error *err)
+{
+    struct session_writer *writer = arena_new_object(query, sizeof *writer);
+    self->state = writer;
+    writer->magic = WRITER_MAGIC;
+    writer->session_key = (uint32_t)session_key_of(node);
+    writer->apart = !node->aggregate.exact;
+    writer->arena = arena_new("parts of sessions", 0);
+    return aggregate_calls_open(&writer->calls, query, node, err);
+}
+
+/* The sessions of a batch are collected over all tasks of the thread. */
+static enum status writer_begin(struct exec_node *self, struct exec_context *ctx, struct error *err)
+{
+    (void)err;
+    struct session_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    if (writer->run == ctx->run)
+        return OK;
+    writer->run = ctx->run;
+    writer->count = writer->merged = writer->keys = 0;
+    writer->rows = 0;
+    writer->chunk_left = 0;
+    writer->direct = writer->apart;
+    if (writer->slots != NULL)
+        memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
+    for (uint32_t i = 0; i < writer->start_count; i++)
+        writer->starts[i] = 0;
+    arena_reset(writer->arena);
+    return OK;
+}
+
+static uint32_t place_of(uint64_t hash)
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* Room for `more` further keys. */
+static void grow_slots(struct session_writer *writer, uint32_t more)
+{
+    uint64_t slots = writer->slots == NULL ? 0 : (uint64_t)writer->mask + 1;
+    uint64_t wanted = slots == 0 ? SLOTS_MIN : slots;
+    while (((uint64_t)writer->keys + more) * 2 > wanted)
+        wanted *= 2;
+    if (wanted == slots)
+        return;
+    CHECK(wanted <= UINT32_MAX);
+    struct slot *old = writer->slots;
+    writer->slots = calloc(wanted, sizeof *writer->slots);
+    CHECK(writer->slots != NULL);
+    writer->mask = (uint32_t)wanted - 1;
+    for (uint64_t i = 0; i < slots; i++) {
+        if (old[i].head == 0)
+            continue;
+        uint32_t slot = place_of(writer->groups[old[i].head - 1].hash) & writer->mask;
+        while (writer->slots[slot].head != 0)
+            slot = (slot + 1) & writer->mask;
+        writer->slots[slot] = old[i];
+    }
+    free(old);
+}
+
+/* A session; its key's bytes are copied unless another session of the key has them. */
+static enum status new_group(struct session_writer *writer, struct bytes key, uint64_t hash,
+                             bool copy_key, uint32_t *number, struct error *err)
+{
+    uint32_t block_bytes = writer->calls.block_bytes;
+    if (writer->count == UINT32_MAX / 4)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the sessions of one batch", "limit",
+                           "1073741823", NULL);
+    if (writer->count == writer->capacity) {
+        writer->capacity = writer->capacity == 0 ? SLOTS_MIN : writer->capacity * 2;
+        writer->groups = realloc(writer->groups, writer->capacity * sizeof *writer->groups);
+        CHECK(writer->groups != NULL);
+    }
+    if (writer->chunk_left == 0) {
+        void *memory = NULL;
+        TRY(arena_alloc(writer->arena, CHUNK_BLOCKS, block_bytes + 1, &memory, err));
+        writer->chunk = memory;
+        writer->chunk_left = CHUNK_BLOCKS;
+    }
+    if (copy_key) {
+        void *copy = NULL;
+        TRY(arena_alloc_raw(writer->arena, key.size_bytes + 1, 1, &copy, err));
+        if (key.size_bytes > 0)
+            memcpy(copy, key.data, key.size_bytes);
+        key.data = copy;
+    }
+    writer->groups[writer->count] = (struct session_group){
+        .key = key, .hash = hash, .block = writer->chunk, .next = NONE, .into = NONE};
+    aggregate_calls_init(&writer->calls, writer->chunk);
+    writer->chunk += block_bytes;
+    writer->chunk_left--;
+    *number = writer->count++;
+    return OK;
+}
+
+/* The slot of a key; free if it has no session yet. */
+static struct slot *find_key(struct session_writer *writer, struct bytes key, uint64_t hash)
+{
+    uint32_t slot = place_of(hash) & writer->mask;
+    for (; writer->slots[slot].head != 0; slot = (slot + 1) & writer->mask) {
+        const struct slot *found = &writer->slots[slot];
+        if (found->tag == (uint32_t)(hash >> 32) &&
+            bytes_equal(writer->groups[found->head - 1].key, key))
+            break;
+    }
+    return &writer->slots[slot];
+}
+
+/* The sessions behind `number` in the list that it has come to touch become part of it. */
+static void merge_older(struct session_writer *writer, uint32_t number)
+{
+    struct session_group *into = &writer->groups[number];
+    while (into->next != NONE) {
+        struct session_group *older = &writer->groups[into->next];
+        if (older->end_us < into->start_us)
+            break;
+        if (older->start_us < into->start_us)
+            into->start_us = older->start_us;
+        older->into = number;
+        into->next = older->next;
+        writer->merged++;
+    }
+}
+
+/* The session that a row of this key belongs to. */
+static enum status find_session(struct session_writer *writer, struct bytes key, uint64_t hash,
+                                const int64_t bounds[2], uint32_t *number, struct error *err)
+{
+    struct slot *slot = find_key(writer, key, hash);
+    uint32_t newer = NONE;
+    uint32_t at = slot->head == 0 ? NONE : slot->head - 1;
+    for (; at != NONE && writer->groups[at].start_us > bounds[1]; at = writer->groups[at].next)
+        newer = at;
+    if (at != NONE && writer->groups[at].end_us >= bounds[0]) {
+        struct session_group *group = &writer->groups[at];
+        group->start_us = bounds[0] < group->start_us ? bounds[0] : group->start_us;
+        group->end_us = bounds[1] > group->end_us ? bounds[1] : group->end_us;
+        merge_older(writer, at);
+        *number = at;
+        return OK;
+    }
+    bool known = slot->head != 0;
+    if (known)
+        key = writer->groups[slot->head - 1].key;
+    TRY(new_group(writer, key, hash, !known, number, err));
+    struct session_group *group = &writer->groups[*number];
+    group->start_us = bounds[0];
+    group->end_us = bounds[1];
+    group->next = at;
+    writer->keys += known ? 0 : 1;
+    if (newer != NONE)
+        writer->groups[newer].next = *number;
+    else
+        *slot = (struct slot){.tag = (uint32_t)(hash >> 32), .head = *number + 1};
+    return OK;
+}
+
+/* The keys but the session. */
+static enum status encode_others(struct session_writer *writer, struct exec_context *ctx,
+                                 const struct batch *batch, struct vector **inputs,
+                                 struct bytes **out, struct error *err)
+{
+    struct arena *arena = ctx->batch_arena;
+    uint32_t count = 0;
+    struct vector **others =
+        arena_new_object(arena, (writer->calls.key_count + 1) * sizeof *others);
+    *out = arena_new_object(arena, (batch->selected + 1) * sizeof **out);
+    for (uint32_t i = 0; i < writer->calls.key_count; i++)
+        if (i != writer->session_key)
+            others[count++] = inputs[i];
+    return count == 0
+               ? OK
+               : row_key_encode(arena, others, count, batch->selection, batch->selected, *out, err);
+}
+
+static enum status assign_sessions(struct session_writer *writer, struct exec_context *ctx,
+                                   const struct batch *batch, struct vector **inputs,
+                                   uint8_t **blocks, struct error *err)
+{
+    struct bytes *keys = NULL;
+    const struct vector *window = inputs[writer->session_key];
+    const int64_t *starts = VECTOR_VALUES(const int64_t, window->children[0]);
+    const int64_t *ends = VECTOR_VALUES(const int64_t, window->children[1]);
+    TRY(encode_others(writer, ctx, batch, inputs, &keys, err));
+    uint64_t *hashes = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *hashes);
+    grow_slots(writer, batch->selected);
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        hashes[i] = state_hash(keys[i]);
+        __builtin_prefetch(&writer->slots[place_of(hashes[i]) & writer->mask]);
+    }
+    int64_t late_us = ctx->mode == EMIT_COMPLETE ? INT64_MIN : ctx->late_watermark_us;
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        uint32_t at = vector_index(window, row);
+        uint32_t number = 0;
+        int64_t bounds[2] = {starts[at], ends[at]};
+        if (writer->direct || bounds[1] <= late_us) {
+            TRY(new_group(writer, keys[i], hashes[i], true, &number, err));
+            writer->groups[number].start_us = bounds[0];
+            writer->groups[number].end_us = bounds[1];
+        } else {
+            TRY(find_session(writer, keys[i], hashes[i], bounds, &number, err));
+        }
+        blocks[row] = writer->groups[number].block;
+    }
+    writer->rows += batch->selected;
+    if (writer->rows > PROBE_ROWS && writer->count > writer->rows - writer->rows / 8)
+        writer->direct = true;
+    return OK;
+}
+
+static enum status writer_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                               const struct batch *batch, struct error *err)
+{
+    struct session_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    CHECK(input == 0 && writer->run == ctx->run);
+    struct vector **inputs = NULL;
+    TRY(aggregate_calls_eval(&writer->calls, ctx, batch, &inputs, err));
+    uint8_t **blocks = arena_new_object(ctx->batch_arena, batch->rows * sizeof *blocks);
+    TRY(assign_sessions(writer, ctx, batch, inputs, blocks, err));
+    return aggregate_calls_update(&writer->calls, ctx, batch, inputs, blocks, writer->arena, err);
+}
+
+/* What has become part of another session is merged into it. */
+static enum status merge_parts(struct session_writer *writer, struct error *err)
+{
+    for (uint32_t i = 0; writer->merged > 0 && i < writer->count; i++) {
+        uint32_t into = writer->groups[i].into;
+        if (into == NONE || writer->groups[i].block == NULL)
+            continue;
+        while (writer->groups[into].into != NONE)
+            into = writer->groups[into].into;
+        TRY(aggregate_calls_merge(&writer->calls, writer->arena, writer->groups[into].block,
+                                  writer->groups[i].block, &writer->scratch, err));
+        writer->groups[i].block = NULL; /* no row can come to it any more */
+    }
+    writer->merged = 0;
+    return OK;
+}
+
+/* Sorts the sessions by partition, without those that are parts of others. */
+static void sort_groups(struct session_writer *writer, uint32_t lanes)
+{
+    uint32_t *starts = writer->starts;
+    memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
+    for (uint32_t i = 0; i < writer->count; i++)
+        if (writer->groups[i].into == NONE)
+            starts[hash_bucket(writer->groups[i].hash, lanes) + 1]++;
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        starts[lane + 1] += starts[lane];
+    for (uint32_t i = 0; i < writer->count; i++)
+        if (writer->groups[i].into == NONE)
+            writer->sorted[starts[hash_bucket(writer->groups[i].hash, lanes)]++] =
+                writer->groups[i];
+    memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
+    starts[0] = 0;
+}
+
+/* The tasks of a thread each end here; the last one counts. */
+static enum status writer_finish(struct exec_node *self, struct exec_context *ctx,
+                                 struct error *err)
+{
+    struct session_writer *writer = self->state;
+    uint32_t lanes = ctx->partitions;
+    TRY(merge_parts(writer, err));
+    if (writer->start_count != lanes + 1) {
+        writer->start_count = lanes + 1;
+        writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
+    }
+    if (writer->sorted_capacity < writer->count) {
+        free(writer->sorted);
+        writer->sorted_capacity = writer->capacity;
+        writer->sorted = malloc(writer->sorted_capacity * sizeof *writer->sorted);
+    }
+    CHECK(writer->starts != NULL && (writer->count == 0 || writer->sorted != NULL));
+    sort_groups(writer, lanes);
+    return OK;
+}
+
+static void writer_close(struct exec_node *self)
+{
+    struct session_writer *writer = self->state;
+    if (writer == NULL)
+        return;
+    arena_free(writer->arena);
+    buffer_fini(&writer->scratch);
+    free(writer->groups);
+    free(writer->slots);
+    free(writer->sorted);
+    free(writer->starts);
+}
+
+uint32_t session_groups(const struct exec_node *node, uint32_t run, uint32_t partition,
+                        const struct session_group **out)
+{
+    const struct session_writer *writer = node->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    *out = NULL;
+    if (writer->run != run || writer->start_count == 0)
+        return 0;
+    CHECK(partition + 1 < writer->start_count);
+    *out = writer->sorted + writer->starts[partition];
+    return writer->starts[partition + 1] - writer->starts[partition];
+}
+
+const struct exec_node_ops node_session_writer = {
+    .name = "SessionPartialAggregate",
+    .open = writer_open,
+    .begin = writer_begin,
+    .push = writer_push,
+    .finish = writer_finish,
+    .close = writer_close,
+};

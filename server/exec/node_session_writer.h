@@ -1,0 +1,27 @@
+/*
+ * The sessions that one thread of a stage has made of its rows, for the partitions to merge.
+ */
+#ifndef SERVER_EXEC_NODE_SESSION_WRITER_H
+#define SERVER_EXEC_NODE_SESSION_WRITER_H
+
+#include "exec/node.h"
+#include "exec/session_store.h"
+
+extern const struct exec_node_ops node_session_writer;
+
+struct session_group {
+    struct bytes key; /* the grouping keys but the session */
+    uint64_t hash;    /* of it */
+    int64_t start_us;
+    int64_t end_us;
+    uint8_t *block;
+    uint32_t next; /* the writer's: the next older session of the key */
+    uint32_t into; /* the session that this one is a part of */
+};
+
+/* The sessions for one partition; 0 if the writer did nothing in this run.  Borrowed until the
+ * next batch. */
+uint32_t session_groups(const struct exec_node *writer, uint32_t run, uint32_t partition,
+                        const struct session_group **out);
+
+#endif
