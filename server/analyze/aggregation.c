@@ -57,7 +57,7 @@ static enum status check_key(struct analyzer *analyzer, const struct expr *key, 
             at = at->args[i];
         }
         return error_raise_at(err, STATUS_GROUP_BY_AGGREGATE, at->position, at->position_end,
-                              "sqlExpr", expr_name(analyzer, at), NULL);
+                              "sqlExpr", expr_qualified(analyzer, at), NULL);
     }
     if (key->type->id == TYPE_INTERVAL)
         return error_raise_at(err, STATUS_GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE, key->position,
@@ -77,10 +77,18 @@ static enum status key_by_position(struct resolver *resolver, const struct ast_e
         return error_raise_at(err, STATUS_GROUP_BY_POS_OUT_OF_RANGE, ast->position,
                               ast->position_end, "index", text, "size",
                               arena_sprintf(analyzer->arena, "%u", items->count), NULL);
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->items[i].ast->kind == AST_EXPR_STAR)
+            return error_raise_at(err, STATUS_STAR_GROUP_BY_POS, ast->position, ast->position_end,
+                                  NULL);
     const struct select_item *item = &items->items[index - 1];
     if (expr_has_aggregate(item->expr))
         return error_raise_at(err, STATUS_GROUP_BY_POS_AGGREGATE, ast->position, ast->position_end,
-                              "index", text, "aggExpr", expr_name(analyzer, item->expr), NULL);
+                              "index", text, "aggExpr",
+                              arena_sprintf(analyzer->arena, "%s AS %s",
+                                            expr_qualified(analyzer, item->expr),
+                                            text_quoted(analyzer, item->name)),
+                              NULL);
     *out = item->expr;
     return OK;
 }
@@ -96,6 +104,12 @@ static const struct select_item *key_alias(struct analyzer *analyzer, const stru
         if (items->items[i].alias_id != 0 && name_equal(analyzer, items->items[i].name, name))
             return &items->items[i];
     return NULL;
+}
+
+static enum status raise_lateral_key(const struct select_item *item, struct error *err)
+{
+    return error_raise_at(err, STATUS_UNSUPPORTED_FEATURE__LATERAL_COLUMN_ALIAS_IN_GROUP_BY,
+                          item->position, item->position_end, NULL);
 }
 
 static enum status resolve_key(struct resolver *resolver, const struct ast_expr *ast,
@@ -115,6 +129,8 @@ static enum status resolve_key(struct resolver *resolver, const struct ast_expr 
             if (expr_has_generator(item->expr))
                 return status;
             error_clear(err);
+            if (item->lateral)
+                return raise_lateral_key(item, err);
             *out = item->expr;
             status = OK;
         }
@@ -168,6 +184,8 @@ static enum status group_by_all(struct analyzer *analyzer, struct grouping *grou
         struct expr *expr = items->items[i].expr;
         if (expr_has_generator(expr))
             continue;
+        if (items->items[i].lateral)
+            return raise_lateral_key(&items->items[i], err);
         if (!expr_has_aggregate(expr))
             add_key(analyzer, grouping, expr);
         else if (has_bare_column(expr))
@@ -310,13 +328,18 @@ enum status grouping_keys(struct resolver *resolver, const struct ast_group_by *
     struct analyzer *analyzer = resolver->analyzer;
     struct mask_list masks = {0};
     uint64_t ignored = 0;
-    if (ast->all && scope_find(analyzer, resolver->scope, "all") == NULL)
-        TRY(group_by_all(analyzer, grouping, items, err));
-    else if (!has_sets(ast))
+    if (ast->all && scope_find(analyzer, resolver->scope, "all") == NULL) {
+        enum status status = group_by_all(analyzer, grouping, items, err);
+        if (status == STATUS_UNRESOLVED_ALL_IN_GROUP_BY) {
+            err->position = ast->position;
+            err->position_end = ast->position_end;
+        }
+        TRY(status);
+    } else if (!has_sets(ast)) {
         for (size_t i = 0; i < ast->count; i++)
             TRY(add_key_ast(resolver, grouping, ast->elements[i].exprs.items[0], items, &ignored,
                             err));
-    else {
+    } else {
         grouping->sets = true;
         if (ast->with != AST_WITH_NOTHING)
             TRY(old_form_masks(resolver, ast, grouping, items, &masks, err));
@@ -442,6 +465,17 @@ static bool is_marker(const struct expr *expr)
 {
     return expr->kind == EXPR_CALL &&
            (expr->call.function == &grouping_marker || expr->call.function == &grouping_id_marker);
+}
+
+static bool is_no_marker(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return !is_marker(expr);
+}
+
+bool expr_has_grouping_call(const struct expr *expr)
+{
+    return !expr_walk(expr, is_no_marker, NULL);
 }
 
 static bool is_generated(const struct expr *expr)

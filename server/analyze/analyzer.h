@@ -230,6 +230,7 @@ MUST_USE enum status resolve_sort_key(struct resolver *resolver, const struct as
 bool expr_has_aggregate(const struct expr *expr);
 bool expr_has_window(const struct expr *expr);
 bool expr_has_generator(const struct expr *expr);
+bool expr_has_grouping_call(const struct expr *expr); /* grouping(), grouping_id() */
 
 /* ---- relations and queries (relation.c, query.c, select.c) ---- */
 
@@ -327,6 +328,7 @@ struct select_item {
     const struct ast_expr *ast;
     const struct ast_name_list *aliases; /* as written; NULL: none */
     uint32_t alias_id;                   /* of the placeholder for later items */
+    bool lateral;                        /* it names an earlier item */
     int position, position_end;
 };
 

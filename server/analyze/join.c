@@ -219,6 +219,86 @@ static enum status using_scope(struct analyzer *analyzer, const struct using_key
 
 /* ---- the join ---- */
 
+static bool find_subquery(const struct expr *expr, void *arg)
+{
+    const struct expr **found = arg;
+    if (expr->kind == EXPR_SUBQUERY)
+        *found = expr;
+    return *found == NULL;
+}
+
+/* A correlated scalar subquery belongs to a filter or a list, and no subquery to a lateral join. */
+static enum status check_on_subqueries(struct analyzer *analyzer, const struct ast_relation *ast,
+                                       const struct expr *condition, int position,
+                                       struct error *err)
+{
+    const struct expr *found = NULL;
+    expr_walk(condition, find_subquery, &found);
+    if (found == NULL)
+        return OK;
+    bool scalar = found->subquery.kind == SUBQUERY_SCALAR;
+    bool correlated = found->arg_count > found->subquery.value_count;
+    const char *plan = arena_sprintf(analyzer->arena, "Join %s", expr_name(analyzer, condition));
+    if (scalar && correlated)
+        return error_raise_at(
+            err,
+            STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY,
+            position, ast->position_end, "treeNode", plan, NULL);
+    if (!scalar && ast->join.right->lateral)
+        return error_raise_at(
+            err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__UNSUPPORTED_IN_EXISTS_SUBQUERY,
+            ast->join.on->position, ast->join.on->position_end, "treeNode", plan, NULL);
+    return OK;
+}
+
+/* Whether each run of the node gives other rows. */
+static enum status see_chance(struct expr **slot, void *arg, struct error *err)
+{
+    (void)err;
+    bool *found = arg;
+    *found = *found || !expr_is_deterministic(*slot);
+    return OK;
+}
+
+static bool node_is_certain(struct logical_node *node, void *arg)
+{
+    struct error ignored = ERROR_INIT;
+    return logical_each_expr(node, see_chance, arg, &ignored) == OK && !*(bool *)arg;
+}
+
+static bool has_one_row(const struct logical_node *node)
+{
+    while (node->kind == LOGICAL_PROJECT)
+        node = node->children[0];
+    return node->kind == LOGICAL_VALUES && node->values.row_count <= 1;
+}
+
+/* A comma belongs to FROM. */
+static int from_position(struct analyzer *analyzer, const struct ast_relation *ast)
+{
+    if (ast->join.kind != AST_JOIN_COMMA)
+        return ast->join.left == NULL ? ast->position
+                                      : text_next(analyzer, ast->join.left->position_end);
+    int position = ast->position;
+    while (position > 0 && analyzer->text.data[position - 1] == ' ')
+        position--;
+    return position >= 4 ? position - 4 : ast->position;
+}
+
+static enum status check_lateral(struct analyzer *analyzer, const struct ast_relation *ast,
+                                 const struct logical_node *left, struct logical_node *right,
+                                 struct error *err)
+{
+    bool chance = false;
+    int position = from_position(analyzer, ast);
+    logical_walk(right, node_is_certain, &chance);
+    if (!chance || has_one_row(left))
+        return OK;
+    return error_raise_at(
+        err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__NON_DETERMINISTIC_LATERAL_SUBQUERIES,
+        position, ast->position_end, "treeNode", "LateralJoin", NULL);
+}
+
 static enum status resolve_on(struct analyzer *analyzer, const struct ast_relation *ast,
                               struct scope *scope, struct expr_list *outer_refs, struct expr **out,
                               struct error *err)
@@ -233,7 +313,16 @@ static enum status resolve_on(struct analyzer *analyzer, const struct ast_relati
                               "conditionType", type_quoted(analyzer, (*out)->type), NULL);
     if (expr_has_aggregate(*out) || expr_has_window(*out) || expr_has_generator(*out))
         return raise_operator(analyzer, *out, "Join", position, ast->position_end, err);
-    return OK;
+    if (!expr_is_deterministic(*out) && ast->join.right->lateral)
+        return error_raise_at(
+            err,
+            STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__LATERAL_JOIN_CONDITION_NON_DETERMINISTIC,
+            ast->join.on->position, ast->join.on->position_end, "condition",
+            expr_qualified(analyzer, *out), NULL);
+    if (!expr_is_deterministic(*out))
+        return error_raise_at(err, STATUS_INVALID_NON_DETERMINISTIC_EXPRESSIONS, position,
+                              ast->position_end, "sqlExprs", expr_sql(analyzer, *out), NULL);
+    return check_on_subqueries(analyzer, ast, *out, position, err);
 }
 
 static bool has_outer(const struct expr *expr, void *arg)
@@ -301,8 +390,10 @@ enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *a
     out->node = join_node(analyzer, left.node, right.node, kind);
     analyzer_node(analyzer, out->node, ast->position, ast->position_end);
     out->node->join.condition = condition;
-    if (join->right->lateral)
+    if (join->right->lateral) {
+        TRY(check_lateral(analyzer, ast, left.node, right.node, err));
         logical_walk(right.node, node_has_outer, &out->node->join.lateral);
+    }
     if (keys.count > 0)
         return using_scope(analyzer, &keys, left.scope, right.scope, out, err);
     bool one_sided = kind == LOGICAL_JOIN_LEFT_SEMI || kind == LOGICAL_JOIN_LEFT_ANTI;

@@ -10,6 +10,9 @@
 #include "expr/aggregate.h"
 #include "expr/cast.h"
 #include "expr/coercion.h"
+#include "expr/program.h"
+
+#include <string.h>
 
 struct pivot {
     struct analyzer *analyzer;
@@ -49,6 +52,10 @@ static enum status resolve_parts(struct pivot *pivot, struct error *err)
         struct expr *column;
         TRY(scope_resolve(&pivot->resolver, path, pivot->position, pivot->position_end, &column,
                           err));
+        if (type_contains_map(column->type))
+            return error_raise_at(err, STATUS_INCOMPARABLE_PIVOT_COLUMN, path->position,
+                                  path->position_end, "columnName",
+                                  text_quoted(analyzer, expr_name(analyzer, column)), NULL);
         expr_list_add(analyzer->arena, &pivot->columns, column);
     }
     for (size_t i = 0; i < pivot->ast->aggregates.count; i++) {
@@ -65,30 +72,73 @@ static enum status resolve_parts(struct pivot *pivot, struct error *err)
     return OK;
 }
 
+static enum status resolve_value(struct pivot *pivot, const struct ast_expr *ast, struct expr **out,
+                                 struct error *err)
+{
+    struct resolver resolver = pivot->resolver;
+    TRY(resolve_expr(&resolver, ast, out, err));
+    if (expr_is_foldable(*out))
+        return OK;
+    return error_raise_at(err, STATUS_NON_LITERAL_PIVOT_VALUES, ast->position, ast->position_end,
+                          "expression", expr_sql(pivot->analyzer, *out), NULL);
+}
+
+/* The column is named by the value cast to text. */
+static enum status value_text(struct analyzer *analyzer, struct expr *constant, struct buffer *text,
+                              struct error *err)
+{
+    struct vector *value;
+    TRY(expr_constant(analyzer->arena,
+                      coercion_cast(&analyzer->functions, constant, type_simple(TYPE_STRING)),
+                      analyzer->functions.time_zone, &value, err));
+    if (vector_is_null(value, 0))
+        buffer_add_text(text, "null");
+    else
+        buffer_add_bytes(text, *VECTOR_VALUES(struct bytes, value));
+    return OK;
+}
+
+static enum status raise_value_type(struct pivot *pivot, const struct ast_pivot_value *value,
+                                    struct error *err)
+{
+    struct analyzer *analyzer = pivot->analyzer;
+    struct resolver resolver = pivot->resolver;
+    struct expr *whole;
+    TRY(resolve_expr(&resolver, value->expr, &whole, err));
+    struct buffer type = {0};
+    bool one = pivot->columns.count == 1;
+    buffer_add_text(&type, one ? "" : "struct<");
+    for (uint32_t i = 0; i < pivot->columns.count; i++) {
+        const struct expr *column = pivot->columns.items[i];
+        if (!one)
+            buffer_printf(&type, "%s%s:", i > 0 ? "," : "", expr_name(analyzer, column));
+        buffer_add_text(&type, type_name(analyzer->arena, column->type));
+    }
+    buffer_add_text(&type, one ? "" : ">");
+    error_raise(err, STATUS_PIVOT_VALUE_DATA_TYPE_MISMATCH, "value", expr_name(analyzer, whole),
+                "valueType", type_name(analyzer->arena, whole->type), "pivotType",
+                buffer_text(&type), NULL);
+    buffer_fini(&type);
+    return err->status;
+}
+
 /* (c1, c2) <=> (v1, v2). */
 static enum status value_condition(struct pivot *pivot, const struct ast_pivot_value *value,
                                    struct expr **out, const char **name, struct error *err)
 {
     struct analyzer *analyzer = pivot->analyzer;
-    struct scope *empty = arena_new_object(analyzer->arena, sizeof *empty);
-    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, NULL);
     struct buffer text = {0};
     *out = NULL;
     bool row = value->expr->kind == AST_EXPR_ROW;
     size_t count = row ? value->expr->members.count : 1;
-    if (count != pivot->columns.count) {
-        struct expr *whole;
-        TRY(resolve_expr(&resolver, value->expr, &whole, err));
-        return error_raise(err, STATUS_PIVOT_VALUE_DATA_TYPE_MISMATCH, "value",
-                           expr_name(analyzer, whole), "valueType",
-                           type_name(analyzer->arena, whole->type), "pivotType",
-                           type_name(analyzer->arena, pivot->columns.items[0]->type), NULL);
-    }
+    if (count != pivot->columns.count)
+        return raise_value_type(pivot, value, err);
     for (size_t i = 0; i < count; i++) {
         struct expr *constant, *equal;
-        TRY(resolve_expr(&resolver, row ? value->expr->members.items[i].expr : value->expr,
-                         &constant, err));
-        buffer_printf(&text, "%s%s", i > 0 ? ", " : "", expr_name(analyzer, constant));
+        TRY(resolve_value(pivot, row ? value->expr->members.items[i].expr : value->expr, &constant,
+                          err));
+        buffer_add_text(&text, i > 0 ? ", " : "");
+        TRY(value_text(analyzer, constant, &text, err));
         const struct type *type = pivot->columns.items[i]->type;
         if (!type_equal(constant->type, type))
             TRY(cast_resolve(&analyzer->functions, constant, type, false, &constant, err));
@@ -202,6 +252,52 @@ enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *
 
 /* ---- UNPIVOT ---- */
 
+/* "INT" (`a`, `c`), "STRING" (`b`): the columns by type, at most three of each. */
+static enum status raise_unpivot_types(struct analyzer *analyzer, struct expr *const *cells,
+                                       uint32_t count, struct error *err)
+{
+    struct buffer types = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t same = 0;
+        while (same < i && !type_equal(cells[same]->type, cells[i]->type))
+            same++;
+        if (same < i)
+            continue;
+        buffer_printf(&types, "%s%s (", i > 0 ? ", " : "", type_quoted(analyzer, cells[i]->type));
+        uint32_t named = 0;
+        for (uint32_t j = i; j < count; j++)
+            if (type_equal(cells[j]->type, cells[i]->type) && named++ < 4)
+                buffer_printf(&types, "%s%s", named > 1 ? ", " : "",
+                              named > 3 ? "..."
+                                        : text_quoted(analyzer, expr_name(analyzer, cells[j])));
+        buffer_add_byte(&types, ')');
+    }
+    error_raise(err, STATUS_UNPIVOT_VALUE_DATA_TYPE_MISMATCH, "types", buffer_text(&types), NULL);
+    buffer_fini(&types);
+    return err->status;
+}
+
+static enum status check_unpivot_columns(struct analyzer *analyzer, const struct ast_relation *ast,
+                                         const struct expr_list *columns, struct error *err)
+{
+    struct buffer list = {0};
+    for (uint32_t i = 0; i < columns->count; i++) {
+        const struct expr *column = columns->items[i];
+        if (column->kind == EXPR_COLUMN)
+            continue;
+        const char *name = expr_name(analyzer, column);
+        const char *dot = strrchr(name, '.');
+        buffer_printf(&list, "%s\"%s AS %s\"", list.size_bytes > 0 ? ", " : "", name,
+                      dot != NULL ? dot + 1 : name);
+    }
+    bool plain = list.size_bytes == 0;
+    if (!plain)
+        error_raise_at(err, STATUS_UNPIVOT_REQUIRES_ATTRIBUTES, ast->position, ast->position_end,
+                       "given", "value", "empty", "id", "expressions", buffer_text(&list), NULL);
+    buffer_fini(&list);
+    return plain ? OK : err->status;
+}
+
 static enum status unpivot_value(struct analyzer *analyzer, const struct ast_unpivot *ast,
                                  const struct expr_list *columns, uint32_t value,
                                  struct expr **cells, struct error *err)
@@ -211,11 +307,7 @@ static enum status unpivot_value(struct analyzer *analyzer, const struct ast_unp
         cells[i] = columns->items[i * width + value];
     if (coercion_unify(&analyzer->functions, cells, entries, false))
         return OK;
-    return error_raise(err, STATUS_UNPIVOT_VALUE_DATA_TYPE_MISMATCH, "types",
-                       arena_sprintf(analyzer->arena, "%s, %s",
-                                     type_quoted(analyzer, cells[0]->type),
-                                     type_quoted(analyzer, cells[entries - 1]->type)),
-                       NULL);
+    return raise_unpivot_types(analyzer, cells, entries, err);
 }
 
 static enum status unpivot_columns(struct analyzer *analyzer, const struct ast_unpivot *ast,
@@ -281,6 +373,7 @@ enum status resolve_unpivot(struct analyzer *analyzer, const struct ast_relation
     struct expr_list columns = {0}, kept = {0};
     const char **labels = arena_new_object(arena, (entries + 1) * sizeof *labels);
     TRY(unpivot_columns(analyzer, unpivot, input, &columns, labels, err));
+    TRY(check_unpivot_columns(analyzer, ast, &columns, err));
     struct scope *scope = input->scope;
     uint32_t width = scope->count + 1 + values;
     struct attribute **output = arena_new_object(arena, (width + 1) * sizeof(struct attribute *));

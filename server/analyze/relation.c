@@ -4,6 +4,8 @@
 #include "analyze/relation.h"
 #include "analyze/analyzer.h"
 #include "base/check.h"
+#include "columnar/number_text.h"
+#include "expr/aggregate.h"
 #include "expr/coercion.h"
 #include "expr/program.h"
 
@@ -54,11 +56,19 @@ static enum status check_cell(struct analyzer *analyzer, const struct expr *cell
             err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__SCALAR_SUBQUERY_IN_VALUES,
             relation->position, relation->position_end, NULL);
     if (expr_has_kind(cell, EXPR_COLUMN) || expr_has_kind(cell, EXPR_AGGREGATE) ||
-        expr_has_kind(cell, EXPR_WINDOW) || expr_has_kind(cell, EXPR_GENERATOR))
+        expr_has_kind(cell, EXPR_WINDOW) || expr_has_kind(cell, EXPR_GENERATOR) ||
+        (!expr_has_kind(cell, EXPR_OUTER) && !expr_is_deterministic(cell)))
         return error_raise_at(
             err, STATUS_INVALID_INLINE_TABLE__CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE,
             ast->position, ast->position_end, "expr", expr_sql(analyzer, cell), NULL);
-    return OK;
+    struct vector *value;
+    struct error failure = ERROR_INIT;
+    if (expr_has_kind(cell, EXPR_OUTER) ||
+        expr_constant(analyzer->arena, cell, analyzer->functions.time_zone, &value, &failure) == OK)
+        return OK;
+    return error_raise_at(err, STATUS_INVALID_INLINE_TABLE__FAILED_SQL_EXPRESSION_EVALUATION,
+                          relation->position, relation->position_end, "sqlExpr",
+                          expr_sql(analyzer, cell), NULL);
 }
 
 static enum status raise_ragged(uint32_t want, uint32_t have, size_t row, struct error *err)
@@ -71,8 +81,9 @@ static enum status raise_ragged(uint32_t want, uint32_t have, size_t row, struct
                        expected, "actualNumCols", actual, "rowIndex", index, NULL);
 }
 
-static enum status values_column(struct analyzer *analyzer, struct logical_node *node,
-                                 uint32_t column, uint32_t columns, struct error *err)
+static enum status values_column(struct analyzer *analyzer, const struct ast_relation *ast,
+                                 struct logical_node *node, uint32_t column, uint32_t columns,
+                                 struct error *err)
 {
     uint32_t rows = node->values.row_count;
     struct expr **cells = arena_new_object(analyzer->arena, (rows + 1) * sizeof(struct expr *));
@@ -80,8 +91,9 @@ static enum status values_column(struct analyzer *analyzer, struct logical_node 
         cells[i] = node->values.cells[i * columns + column];
     const char *name = arena_sprintf(analyzer->arena, "col%u", column + 1);
     if (!coercion_unify(&analyzer->functions, cells, rows, false))
-        return error_raise(err, STATUS_INVALID_INLINE_TABLE__INCOMPATIBLE_TYPES_IN_INLINE_TABLE,
-                           "colName", text_quoted(analyzer, name), NULL);
+        return error_raise_at(err, STATUS_INVALID_INLINE_TABLE__INCOMPATIBLE_TYPES_IN_INLINE_TABLE,
+                              ast->position, ast->position_end, "colName",
+                              text_quoted(analyzer, name), NULL);
     bool nullable = false;
     for (uint32_t i = 0; i < rows; i++) {
         node->values.cells[i * columns + column] = cells[i];
@@ -119,7 +131,7 @@ static enum status resolve_values(struct analyzer *analyzer, const struct ast_re
     node->output = arena_new_object(analyzer->arena, (columns + 1) * sizeof(struct attribute *));
     node->output_count = columns;
     for (uint32_t i = 0; i < columns; i++)
-        TRY(values_column(analyzer, node, i, columns, err));
+        TRY(values_column(analyzer, ast, node, i, columns, err));
     out->node = node;
     out->scope = scope_new(analyzer, node, NULL, outer);
     return OK;
@@ -222,6 +234,57 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
 
 /* ---- table functions ---- */
 
+static enum status raise_table_argument(struct analyzer *analyzer, const struct ast_argument *arg,
+                                        struct error *err)
+{
+    const struct ast_relation *table = arg->table;
+    const uint8_t *text = analyzer->text.data + arg->position;
+    size_t size = (size_t)(arg->position_end - arg->position);
+    if (table->kind == AST_RELATION_TABLE && memchr(text, '(', size) == NULL)
+        return error_raise_at(
+            err,
+            STATUS_INVALID_SQL_SYNTAX__INVALID_TABLE_FUNCTION_IDENTIFIER_ARGUMENT_MISSING_PARENTHESES,
+            arg->position, arg->position_end, "argumentName",
+            path_quoted(analyzer, &table->table.name), NULL);
+    return error_raise_at(
+        err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__UNSUPPORTED_TABLE_ARGUMENT,
+        arg->position, arg->position_end, "treeNode",
+        arena_sprintf(analyzer->arena, "%.*s", (int)size, (const char *)text), NULL);
+}
+
+static enum status table_function_argument(struct resolver *resolver,
+                                           const struct ast_relation *ast, size_t index,
+                                           struct expr **out, struct error *err)
+{
+    const struct ast_argument *arg = &ast->function.args.items[index];
+    if (arg->table != NULL)
+        return raise_table_argument(resolver->analyzer, arg, err);
+    if (arg->name.text.data == NULL)
+        return resolve_expr(resolver, arg->expr, out, err);
+    return error_raise_at(err, STATUS_NAMED_PARAMETERS_NOT_SUPPORTED, ast->position,
+                          ast->position_end, "functionName",
+                          path_quoted(resolver->analyzer, &ast->function.name), NULL);
+}
+
+/* An argument of range(): a constant that becomes a bigint. */
+static enum status range_argument(struct analyzer *analyzer, const struct ast_relation *ast,
+                                  size_t index, struct expr **arg, struct error *err)
+{
+    static const char *const names[] = {"start", "end", "step", "numSlices"};
+    size_t at = ast->function.args.count == 1 ? 1 : index < 4 ? index : 3;
+    if (!expr_is_foldable(*arg))
+        return error_raise_at(err, STATUS_NON_FOLDABLE_ARGUMENT, ast->position, ast->position_end,
+                              "funcName", "`range`", "paramName", text_quoted(analyzer, names[at]),
+                              "paramType", "\"BIGINT\"", NULL);
+    if ((*arg)->type->id == TYPE_VOID)
+        return error_raise_at(err, STATUS_UNEXPECTED_INPUT_TYPE, ast->position, ast->position_end,
+                              "paramIndex", ordinal_word((uint32_t)at), "functionName", "`range`",
+                              "requiredType", "\"BIGINT\"", "inputSql", expr_sql(analyzer, *arg),
+                              "inputType", type_quoted(analyzer, (*arg)->type), NULL);
+    *arg = coercion_cast(&analyzer->functions, *arg, type_simple(TYPE_LONG));
+    return OK;
+}
+
 static enum status range_arguments(struct resolver *resolver, const struct ast_relation *ast,
                                    struct expr **start, struct expr **end, struct expr **step,
                                    struct error *err)
@@ -230,9 +293,9 @@ static enum status range_arguments(struct resolver *resolver, const struct ast_r
     struct expr_list args = {0};
     for (size_t i = 0; i < ast->function.args.count; i++) {
         struct expr *arg;
-        TRY(resolve_expr(resolver, ast->function.args.items[i].expr, &arg, err));
-        expr_list_add(analyzer->arena, &args,
-                      coercion_cast(&analyzer->functions, arg, type_simple(TYPE_LONG)));
+        TRY(table_function_argument(resolver, ast, i, &arg, err));
+        TRY(range_argument(analyzer, ast, i, &arg, err));
+        expr_list_add(analyzer->arena, &args, arg);
     }
     if (args.count < 1 || args.count > 4)
         return error_raise_at(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION, ast->position,
@@ -262,7 +325,7 @@ static enum status resolve_range(struct resolver *resolver, const struct ast_rel
 {
     struct analyzer *analyzer = resolver->analyzer;
     struct arena *arena = analyzer->arena;
-    struct expr *start, *end, *step, *sequence, *generator;
+    struct expr *start = NULL, *end = NULL, *step = NULL, *sequence = NULL, *generator = NULL;
     int64_t from, to, by;
     TRY(range_arguments(resolver, ast, &start, &end, &step, err));
     TRY(constant_long(resolver, start, &from, err));
@@ -292,6 +355,27 @@ static enum status resolve_range(struct resolver *resolver, const struct ast_rel
     return OK;
 }
 
+/* a.b.f() is a function of a namespace that there is not, a.f() one that is not found. */
+static enum status check_function_path(struct analyzer *analyzer, const struct ast_relation *ast,
+                                       struct error *err)
+{
+    const struct ast_path *path = &ast->function.name;
+    bool builtin =
+        path->count == 1 ||
+        (path->count <= 3 &&
+         name_equal(analyzer, name_text(analyzer, &path->parts[path->count - 2]), "builtin") &&
+         (path->count == 2 ||
+          name_equal(analyzer, name_text(analyzer, &path->parts[0]), "system")));
+    if (builtin)
+        return OK;
+    if (path->count > 2)
+        return error_raise_at(err, STATUS_REQUIRES_SINGLE_PART_NAMESPACE, ast->position,
+                              ast->position_end, "sessionCatalog", "spark_catalog", "identifier",
+                              path_quoted(analyzer, path), NULL);
+    return error_raise_at(err, STATUS_UNRESOLVABLE_TABLE_VALUED_FUNCTION, ast->position,
+                          ast->position_end, "name", path_quoted(analyzer, path), NULL);
+}
+
 static enum status resolve_table_function(struct analyzer *analyzer, const struct ast_relation *ast,
                                           struct scope *outer, struct expr_list *outer_refs,
                                           struct relation *out, struct error *err)
@@ -300,11 +384,16 @@ static enum status resolve_table_function(struct analyzer *analyzer, const struc
     empty->outer = outer;
     struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, outer_refs);
     const char *name = name_text(analyzer, &ast->function.name.parts[ast->function.name.count - 1]);
+    for (size_t i = 0; i < ast->function.args.count; i++)
+        if (ast->function.args.items[i].table != NULL)
+            return raise_table_argument(analyzer, &ast->function.args.items[i], err);
+    TRY(check_function_path(analyzer, ast, err));
     if (name_equal(analyzer, name, "range"))
         return resolve_range(&resolver, ast, out, err);
     const struct function *function = function_find(name);
     if (function == NULL || function->kind != FUNCTION_GENERATOR) {
-        bool known = function != NULL && (function->flags & FUNCTION_OPERATOR) == 0;
+        bool known = (function != NULL && (function->flags & FUNCTION_OPERATOR) == 0) ||
+                     aggregate_find(name) != NULL;
         return known ? error_raise_at(err, STATUS_NOT_A_TABLE_FUNCTION, ast->position,
                                       ast->position_end, "functionName",
                                       path_quoted(analyzer, &ast->function.name), NULL)
@@ -315,7 +404,7 @@ static enum status resolve_table_function(struct analyzer *analyzer, const struc
     struct expr_list args = {0};
     for (size_t i = 0; i < ast->function.args.count; i++) {
         struct expr *arg;
-        TRY(resolve_expr(&resolver, ast->function.args.items[i].expr, &arg, err));
+        TRY(table_function_argument(&resolver, ast, i, &arg, err));
         expr_list_add(analyzer->arena, &args, arg);
     }
     struct expr *generator;
@@ -446,6 +535,39 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
 
 /* ---- TABLESAMPLE ---- */
 
+static enum status sample_rows(struct resolver *resolver, struct expr *amount,
+                               const struct ast_sample *sample, int64_t *out, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    int position = sample->amount->position, end = sample->amount->position_end;
+    if (!expr_is_foldable(amount))
+        return error_raise_at(err, STATUS_INVALID_LIMIT_LIKE_EXPRESSION__IS_UNFOLDABLE, position,
+                              end, "name", "limit", "expr", expr_sql(analyzer, amount), NULL);
+    TRY(constant_long(resolver, coercion_cast(&analyzer->functions, amount, type_simple(TYPE_LONG)),
+                      out, err));
+    if (*out >= 0)
+        return OK;
+    return error_raise_at(err, STATUS_INVALID_LIMIT_LIKE_EXPRESSION__IS_NEGATIVE, position, end,
+                          "name", "limit", "expr", expr_sql(analyzer, amount), "v",
+                          arena_sprintf(analyzer->arena, "%lld", (long long)*out), NULL);
+}
+
+/* What part of the rows is taken: from 0 to 1. */
+static enum status check_fraction(struct analyzer *analyzer, const struct ast_sample *sample,
+                                  const struct expr *fraction, struct error *err)
+{
+    struct vector *value;
+    TRY(expr_constant(analyzer->arena, fraction, analyzer->functions.time_zone, &value, err));
+    double part = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(double, value);
+    if (part >= 0 && part <= 1)
+        return OK;
+    char text[NUMBER_DOUBLE_TEXT_MAX];
+    size_t size = number_print_double(text, part);
+    return error_raise_at(err, STATUS_INVALID_TABLESAMPLE_FRACTION, sample->position,
+                          sample->position_end, "fraction",
+                          arena_strndup(analyzer->arena, (const uint8_t *)text, size), NULL);
+}
+
 static enum status apply_sample(struct analyzer *analyzer, const struct ast_sample *sample,
                                 struct relation *relation, struct error *err)
 {
@@ -454,16 +576,13 @@ static enum status apply_sample(struct analyzer *analyzer, const struct ast_samp
         return error_raise_at(err, STATUS__LEGACY_ERROR_TEMP_3102, sample->position,
                               sample->position_end, "msg",
                               "Sampling is not supported on streaming DataFrames/Datasets", NULL);
-    struct scope *empty = arena_new_object(arena, sizeof *empty);
-    struct resolver resolver = resolver_of(analyzer, empty, CLAUSE_OTHER, NULL);
+    struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
     struct expr *amount = NULL;
     if (sample->amount != NULL)
         TRY(resolve_expr(&resolver, sample->amount, &amount, err));
     if (sample->kind == AST_SAMPLE_ROWS) {
         int64_t rows;
-        TRY(constant_long(&resolver,
-                          coercion_cast(&analyzer->functions, amount, type_simple(TYPE_LONG)),
-                          &rows, err));
+        TRY(sample_rows(&resolver, amount, sample, &rows, err));
         relation->node = logical_over(arena, LOGICAL_LIMIT, relation->node);
         relation->node->limit.limit = rows;
         return OK;
@@ -484,9 +603,32 @@ static enum status apply_sample(struct analyzer *analyzer, const struct ast_samp
                                expr_literal_long(arena, sample->denominator), &parts[1], err));
     }
     struct expr *predicate;
+    TRY(check_fraction(analyzer, sample, parts[1], err));
     TRY(function_resolve_2(&analyzer->functions, "<", parts[0], parts[1], &predicate, err));
     relation->node = logical_filter(arena, relation->node, predicate);
     return OK;
+}
+
+/* ---- aliases ---- */
+
+/* Functions and VALUES say it in their own words when the aliases are too many or too few. */
+static enum status check_alias_count(struct analyzer *analyzer, const struct ast_relation *ast,
+                                     const struct relation *relation, struct error *err)
+{
+    size_t aliases = ast->column_aliases.count;
+    uint32_t columns = relation->node->output_count;
+    if (aliases == 0 || aliases == columns)
+        return OK;
+    if (ast->kind == AST_RELATION_VALUES)
+        return raise_ragged((uint32_t)aliases, columns, 0, err);
+    if (ast->kind != AST_RELATION_FUNCTION)
+        return OK;
+    const struct ast_path *path = &ast->function.name;
+    return error_raise_at(err, STATUS_NUM_TABLE_VALUE_ALIASES_MISMATCH, ast->position,
+                          ast->position_end, "funcName",
+                          text_quoted(analyzer, name_text(analyzer, &path->parts[path->count - 1])),
+                          "aliasesNum", arena_sprintf(analyzer->arena, "%zu", aliases),
+                          "outColsNum", arena_sprintf(analyzer->arena, "%u", columns), NULL);
 }
 
 /* ---- all kinds ---- */
@@ -552,6 +694,8 @@ enum status resolve_relation_over(struct analyzer *analyzer, const struct ast_re
         TRY(apply_sample(analyzer, ast->sample, out, err));
     out->scope->outer = outer;
     bool aliased = ast->alias.text.data != NULL || ast->column_aliases.count > 0;
+    if (aliased)
+        TRY(check_alias_count(analyzer, ast, out, err));
     if (aliased)
         TRY(scope_alias(analyzer, out, &ast->alias, &ast->column_aliases, ast->position,
                         ast->position_end, err));

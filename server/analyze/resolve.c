@@ -329,6 +329,39 @@ static enum status resolve_struct(struct resolver *resolver, const struct ast_ex
                             ast->position_end, out, err);
 }
 
+/* What stands in brackets; a name that is no column is told apart by what is indexed. */
+static enum status resolve_index(struct resolver *resolver, const struct expr *base,
+                                 const struct ast_expr *ast, struct expr **out, struct error *err)
+{
+    struct resolver inner = *resolver;
+    enum status status = resolve_expr(&inner, ast, out, err);
+    resolver->used_alias = inner.used_alias;
+    bool suggested = status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION;
+    if (ast->kind != AST_EXPR_COLUMN ||
+        (!suggested && status != STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION))
+        return status;
+    struct analyzer *analyzer = resolver->analyzer;
+    const char *name = arena_strdup(analyzer->arena, error_param(err, "objectName"));
+    if (base->type->id == TYPE_STRUCT) {
+        error_clear(err);
+        return error_raise_at(
+            err, STATUS_INVALID_EXTRACT_FIELD_TYPE, ast->position, ast->position_end, "extraction",
+            arena_sprintf(analyzer->arena, "\"%.*s\"", ast->position_end - ast->position,
+                          (const char *)analyzer->text.data + ast->position),
+            NULL);
+    }
+    if (base->type->id != TYPE_MAP)
+        return status;
+    const char *proposal =
+        suggested ? arena_strdup(analyzer->arena, error_param(err, "proposal")) : NULL;
+    error_clear(err);
+    if (!suggested)
+        return error_raise_at(err, STATUS_UNRESOLVED_MAP_KEY__WITHOUT_SUGGESTION, ast->position,
+                              ast->position_end, "objectName", name, NULL);
+    return error_raise_at(err, STATUS_UNRESOLVED_MAP_KEY__WITH_SUGGESTION, ast->position,
+                          ast->position_end, "objectName", name, "proposal", proposal, NULL);
+}
+
 static enum status resolve_access(struct resolver *resolver, const struct ast_expr *ast,
                                   struct expr **out, struct error *err)
 {
@@ -340,13 +373,17 @@ static enum status resolve_access(struct resolver *resolver, const struct ast_ex
     }
     struct expr *index;
     TRY(resolve_expr(resolver, ast->subscript.base, &base, err));
-    TRY(resolve_expr(resolver, ast->subscript.index, &index, err));
+    TRY(resolve_index(resolver, base, ast->subscript.index, &index, err));
     if (base->type->id == TYPE_STRUCT && index->kind == EXPR_LITERAL &&
         index->type->id == TYPE_STRING && !vector_is_null(index->literal.value, 0)) {
         struct bytes text = VECTOR_VALUES(struct bytes, index->literal.value)[0];
         const char *name = arena_strndup(resolver->analyzer->arena, text.data, text.size_bytes);
         return resolve_field(resolver, base, name, ast->position, ast->position_end, out, err);
     }
+    if (base->type->id == TYPE_STRUCT)
+        return error_raise_at(err, STATUS_INVALID_EXTRACT_FIELD_TYPE, ast->position,
+                              ast->position_end, "extraction", expr_sql(resolver->analyzer, index),
+                              NULL);
     if (base->type->id != TYPE_ARRAY && base->type->id != TYPE_MAP && base->type->id != TYPE_VOID)
         return error_raise(err, STATUS_INVALID_EXTRACT_BASE_FIELD_TYPE, "base",
                            expr_sql(resolver->analyzer, base), "other",

@@ -111,6 +111,11 @@ static enum status place_named(struct resolver *resolver, const struct ast_expr 
     for (uint32_t i = 0; i < 6 && named->parameters[i] != NULL; i++) {
         if (!name_equal(analyzer, named->parameters[i], parameter))
             continue;
+        if (slots[i] != NULL && ast->call.args.items[i].name.text.data == NULL)
+            return error_raise_at(
+                err, STATUS_DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT__BOTH_POSITIONAL_AND_NAMED,
+                ast->position, ast->position_end, "routineName", text_quoted(analyzer, name),
+                "parameterName", text_quoted(analyzer, parameter), NULL);
         if (slots[i] != NULL)
             return error_raise_at(
                 err, STATUS_DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT__DOUBLE_NAMED_ARGUMENT_REFERENCE,
@@ -131,6 +136,28 @@ static struct expr *named_default(struct resolver *resolver, uint32_t index)
     return expr_null(arena, type_simple(TYPE_STRING));
 }
 
+/* The first parameter of mask(), and all of count_min_sketch(), have no default. */
+static enum status check_required(struct resolver *resolver, const struct ast_expr *ast,
+                                  const char *name, struct expr *const *slots, struct error *err)
+{
+    const struct named_function *named = find_named(name);
+    uint32_t required = named == NULL ? 0 : named == &named_functions[0] ? 1 : 4;
+    for (uint32_t i = 0; i < required; i++)
+        if (slots[i] == NULL)
+            return error_raise_at(
+                err, STATUS_REQUIRED_PARAMETER_NOT_FOUND, ast->position, ast->position_end,
+                "routineName", text_quoted(resolver->analyzer, name), "parameterName",
+                text_quoted(resolver->analyzer, named->parameters[i]), "index",
+                arena_sprintf(resolver->analyzer->arena, "%u", i == 0 ? 0 : i - 1), NULL);
+    return OK;
+}
+
+static enum status raise_table_argument(const struct ast_argument *argument, struct error *err)
+{
+    return error_raise_at(err, STATUS_NOT_SUPPORTED, argument->position, argument->position_end,
+                          "feature", "A TABLE argument", NULL);
+}
+
 static enum status resolve_named(struct resolver *resolver, const struct ast_expr *ast,
                                  const char *name, struct expr_list *out, struct error *err)
 {
@@ -138,11 +165,22 @@ static enum status resolve_named(struct resolver *resolver, const struct ast_exp
     uint32_t last = 0;
     for (size_t i = 0; i < ast->call.args.count; i++) {
         const struct ast_argument *argument = &ast->call.args.items[i];
-        if (argument->name.text.data != NULL)
+        bool by_name = argument->name.text.data != NULL;
+        if (!by_name && i > 0 && ast->call.args.items[i - 1].name.text.data != NULL)
+            return error_raise_at(
+                err, STATUS_UNEXPECTED_POSITIONAL_ARGUMENT, ast->position, ast->position_end,
+                "routineName", text_quoted(resolver->analyzer, name), "parameterName",
+                text_quoted(resolver->analyzer,
+                            name_text(resolver->analyzer, &ast->call.args.items[i - 1].name)),
+                NULL);
+        if (argument->expr == NULL)
+            return raise_table_argument(argument, err);
+        if (by_name)
             TRY(place_named(resolver, ast, name, argument, slots, err));
         else if (i < 6)
             TRY(resolve_expr(resolver, argument->expr, &slots[i], err));
     }
+    TRY(check_required(resolver, ast, name, slots, err));
     for (uint32_t i = 0; i < 6; i++)
         if (slots[i] != NULL)
             last = i + 1;
@@ -161,8 +199,7 @@ enum status resolve_arguments(struct resolver *resolver, const struct ast_expr *
     for (size_t i = 0; i < ast->call.args.count; i++) {
         const struct ast_argument *argument = &ast->call.args.items[i];
         if (argument->table != NULL)
-            return error_raise_at(err, STATUS_NOT_SUPPORTED, argument->position,
-                                  argument->position_end, "feature", "A TABLE argument", NULL);
+            return raise_table_argument(argument, err);
         if (argument->expr->kind == AST_EXPR_STAR) {
             TRY(resolve_star(resolver, argument->expr, out, err));
             continue;
@@ -257,26 +294,60 @@ static enum status plain_lambda_types(struct resolver *resolver, const struct fu
     return status;
 }
 
+/* The body with columns in the place of the variables: their names are what a message shows. */
+static const char *body_text(struct resolver *resolver, const struct ast_expr *lambda)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    const struct ast_name_list *params = &lambda->lambda.params;
+    struct scope scope = {
+        .columns =
+            arena_new_object(analyzer->arena, (params->count + 1) * sizeof(struct scope_column)),
+        .outer = resolver->scope,
+    };
+    for (size_t i = 0; i < params->count; i++) {
+        const char *name = name_text(analyzer, &params->items[i]);
+        scope.columns[scope.count++] = (struct scope_column){
+            .attribute = analyzer_attribute(analyzer, name, type_simple(TYPE_VOID), true),
+            .name = name,
+        };
+    }
+    struct resolver inner = resolver_of(analyzer, &scope, resolver->clause, NULL);
+    struct error ignored = ERROR_INIT;
+    struct expr *body;
+    if (resolve_expr(&inner, lambda->lambda.body, &body, &ignored) == OK)
+        return expr_name(analyzer, body);
+    struct buffer text = {0};
+    ast_expr_print(&text, lambda->lambda.body);
+    const char *copy = arena_strdup(analyzer->arena, buffer_text(&text));
+    buffer_fini(&text);
+    return copy;
+}
+
 /* The message shows the lambda, though it has not been resolved. */
-static enum status raise_before_lambda(struct resolver *resolver, const struct ast_expr *ast,
-                                       const struct function_call *call,
+static enum status raise_before_lambda(struct resolver *resolver, const struct function_call *call,
                                        const struct ast_expr *lambda, struct error *err)
 {
-    struct error old = *err;
     struct buffer sql = {0};
     buffer_printf(&sql, "\"%s(", call->name);
     for (uint32_t i = 0; i < call->arg_count; i++)
         buffer_printf(&sql, "%s, ", expr_name(resolver->analyzer, call->args[i]));
-    buffer_add_text(&sql, "lambdafunction(");
-    ast_expr_print(&sql, lambda->lambda.body);
+    buffer_printf(&sql, "lambdafunction(%s", body_text(resolver, lambda));
     for (size_t i = 0; i < lambda->lambda.params.count; i++)
         buffer_printf(&sql, ", %s", name_text(resolver->analyzer, &lambda->lambda.params.items[i]));
-    buffer_add_text(&sql, "))\"");
+    bool folds = strcasecmp(call->name, "aggregate") == 0 || strcasecmp(call->name, "reduce") == 0;
+    buffer_add_text(&sql, folds && call->arg_count == 2 ? "), lambdafunction(id, id))\"" : "))\"");
+    struct error old = *err;
     error_clear(err);
-    error_raise_at(err, old.status, ast->position, ast->position_end, "sqlExpr", buffer_text(&sql),
-                   "paramIndex", error_param(&old, "paramIndex"), "inputSql",
-                   error_param(&old, "inputSql"), "inputType", error_param(&old, "inputType"),
-                   "requiredType", error_param(&old, "requiredType"), NULL);
+    if (old.status == STATUS_DATATYPE_MISMATCH__MAP_ZIP_WITH_DIFF_TYPES)
+        error_raise_at(err, old.status, call->position, call->position_end, "sqlExpr",
+                       buffer_text(&sql), "functionName", error_param(&old, "functionName"),
+                       "leftType", error_param(&old, "leftType"), "rightType",
+                       error_param(&old, "rightType"), NULL);
+    else
+        error_raise_at(err, old.status, call->position, call->position_end, "sqlExpr",
+                       buffer_text(&sql), "paramIndex", error_param(&old, "paramIndex"), "inputSql",
+                       error_param(&old, "inputSql"), "inputType", error_param(&old, "inputType"),
+                       "requiredType", error_param(&old, "requiredType"), NULL);
     buffer_fini(&sql);
     return err->status;
 }
@@ -301,6 +372,11 @@ static enum status resolve_higher_order(struct resolver *resolver, const struct 
                                   "feature", "A TABLE argument", NULL);
         call.arg_count = i;
         if (!function_takes_lambda(function, i)) {
+            if (argument->kind == AST_EXPR_LAMBDA)
+                return error_raise_at(
+                    err,
+                    STATUS_INVALID_LAMBDA_FUNCTION_CALL__PARAMETER_DOES_NOT_ACCEPT_LAMBDA_FUNCTION,
+                    ast->position, ast->position_end, NULL);
             TRY(resolve_expr(resolver, argument, &args[i], err));
             continue;
         }
@@ -314,9 +390,10 @@ static enum status resolve_higher_order(struct resolver *resolver, const struct 
             err->position = argument->position;
             err->position_end = argument->position_end;
         }
-        if (status == STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE &&
+        if ((status == STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE ||
+             status == STATUS_DATATYPE_MISMATCH__MAP_ZIP_WITH_DIFF_TYPES) &&
             argument->kind == AST_EXPR_LAMBDA)
-            return raise_before_lambda(resolver, ast, &call, argument, err);
+            return raise_before_lambda(resolver, &call, argument, err);
         TRY(status);
         uint32_t variables = argument->kind == AST_EXPR_LAMBDA
                                  ? (uint32_t)argument->lambda.params.count
@@ -374,6 +451,20 @@ static const struct expr *nested_aggregate(const struct expr *expr)
     return NULL;
 }
 
+/* The first window function below, or the expression itself. */
+static const struct expr *window_of(const struct expr *expr)
+{
+    while (expr->kind != EXPR_WINDOW) {
+        uint32_t i = 0;
+        while (i < expr->arg_count && !expr_has_window(expr->args[i]))
+            i++;
+        if (i == expr->arg_count)
+            break;
+        expr = expr->args[i];
+    }
+    return expr;
+}
+
 static enum status check_filter(struct resolver *resolver, const struct ast_expr *ast,
                                 struct expr *filter, struct error *err)
 {
@@ -382,6 +473,10 @@ static enum status check_filter(struct resolver *resolver, const struct ast_expr
     if (filter->type->id != TYPE_BOOLEAN)
         return error_raise_at(err, STATUS_INVALID_AGGREGATE_FILTER__NOT_BOOLEAN, ast->position,
                               ast->position_end, "filterExpr", expr_sql(analyzer, filter), NULL);
+    if (!expr_is_deterministic(filter))
+        return error_raise_at(err, STATUS_INVALID_AGGREGATE_FILTER__NON_DETERMINISTIC,
+                              ast->position, ast->position_end, "filterExpr",
+                              expr_sql(analyzer, filter), NULL);
     if (inner != NULL)
         return error_raise_at(err, STATUS_INVALID_AGGREGATE_FILTER__CONTAINS_AGGREGATE,
                               ast->position, ast->position_end, "filterExpr",
@@ -390,8 +485,8 @@ static enum status check_filter(struct resolver *resolver, const struct ast_expr
     if (expr_has_window(filter))
         return error_raise_at(err, STATUS_INVALID_AGGREGATE_FILTER__CONTAINS_WINDOW_FUNCTION,
                               ast->position, ast->position_end, "filterExpr",
-                              expr_sql(analyzer, filter), "windowExpr", expr_sql(analyzer, filter),
-                              NULL);
+                              expr_sql(analyzer, filter), "windowExpr",
+                              expr_sql(analyzer, window_of(filter)), NULL);
     return OK;
 }
 
@@ -407,8 +502,7 @@ static enum status aggregate_arguments(struct resolver *resolver, const struct a
         if (star->star.qualifier.count > 0)
             return error_raise_at(err, STATUS_INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT,
                                   ast->position, ast->position_end, "tableName",
-                                  name_text(resolver->analyzer, &star->star.qualifier.parts[0]),
-                                  NULL);
+                                  path_quoted(resolver->analyzer, &star->star.qualifier), NULL);
         if (call->quantifier != AST_QUANTIFIER_DISTINCT && !star->star.has_except) {
             expr_list_add(resolver->analyzer->arena, args,
                           expr_literal_int(resolver->analyzer->arena, 1));
@@ -418,8 +512,9 @@ static enum status aggregate_arguments(struct resolver *resolver, const struct a
     return resolve_arguments(resolver, ast, name, args, err);
 }
 
-static enum status check_aggregate_arguments(struct resolver *resolver, struct expr_list *args,
-                                             bool windowed, struct error *err)
+static enum status check_aggregate_arguments(struct resolver *resolver, const char *name,
+                                             struct expr_list *args, bool windowed,
+                                             struct error *err)
 {
     for (uint32_t i = 0; i < args->count; i++) {
         const struct expr *inner = nested_aggregate(args->items[i]);
@@ -430,7 +525,52 @@ static enum status check_aggregate_arguments(struct resolver *resolver, struct e
             return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1031, NULL);
         if (expr_has_generator(args->items[i]))
             return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS,
-                               "expression", expr_sql(resolver->analyzer, args->items[i]), NULL);
+                               "expression",
+                               arena_sprintf(resolver->analyzer->arena, "\"%s(%s)\"", name,
+                                             expr_name(resolver->analyzer, args->items[i])),
+                               NULL);
+    }
+    return OK;
+}
+
+/* The count of arguments is looked at first. */
+static enum status raise_aggregate_lambda(struct resolver *resolver, const struct ast_expr *ast,
+                                          const char *name, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    struct expr_list args = {0};
+    struct expr *ignored;
+    for (size_t i = 0; i < ast->call.args.count; i++)
+        expr_list_add(analyzer->arena, &args, expr_null(analyzer->arena, type_simple(TYPE_VOID)));
+    struct aggregate_call request = {
+        .name = name,
+        .args = args.items,
+        .arg_count = args.count,
+        .position = ast->position,
+        .position_end = ast->position_end,
+    };
+    enum status status = aggregate_resolve(&analyzer->functions, &request, &ignored, err);
+    if (status == STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION)
+        return status;
+    error_clear(err);
+    return error_raise_at(err, STATUS_INVALID_LAMBDA_FUNCTION_CALL__NON_HIGHER_ORDER_FUNCTION,
+                          ast->position, ast->position_end, "class",
+                          "org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression",
+                          NULL);
+}
+
+/* Each row is seen once, so what it contributes must not depend on chance. */
+static enum status check_deterministic(struct analyzer *analyzer, const struct expr *aggregate,
+                                       struct error *err)
+{
+    for (uint32_t i = 0; i < aggregate->arg_count; i++) {
+        const struct expr *arg = aggregate->args[i];
+        while (arg->kind == EXPR_CAST && arg->cast.implicit)
+            arg = arg->args[0];
+        if (!expr_is_deterministic(arg))
+            return error_raise_at(err, STATUS_AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION,
+                                  arg->position, arg->position_end, "sqlExpr",
+                                  expr_sql(analyzer, aggregate), NULL);
     }
     return OK;
 }
@@ -444,8 +584,10 @@ enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *
     if (call->over == NULL)
         inner.in_aggregate = true;
     struct expr_list args = {0};
+    if (has_lambda(ast))
+        return raise_aggregate_lambda(resolver, ast, name, err);
     TRY(aggregate_arguments(&inner, ast, name, &args, err));
-    TRY(check_aggregate_arguments(resolver, &args, call->over != NULL, err));
+    TRY(check_aggregate_arguments(resolver, name, &args, call->over != NULL, err));
     if (call->nulls != AST_NULLS_UNSAID &&
         (aggregate_find(name)->flags & AGGREGATE_IGNORE_NULLS) == 0)
         return raise_syntax(resolver, ast, name, "IGNORE NULLS", err);
@@ -474,6 +616,8 @@ enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *
         .position_end = ast->position_end,
     };
     TRY(aggregate_resolve(&analyzer->functions, &request, out, err));
+    if (call->over == NULL)
+        TRY(check_deterministic(analyzer, *out, err));
     if (expr_has_kind(*out, EXPR_OUTER) && expr_has_kind(*out, EXPR_COLUMN))
         return error_raise_at(
             err,
@@ -512,6 +656,9 @@ static enum status raise_without_over(struct resolver *resolver, const struct as
         text[length] =
             (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] + 32 : name[length]);
     text[length] = '\0';
+    if (strstr(text, "rank") != NULL)
+        for (char *letter = text; *letter != '\0'; letter++)
+            *letter = (char)(*letter >= 'a' && *letter <= 'z' ? *letter - 32 : *letter);
     bool own = resolver->item_aliased || resolver->clause != CLAUSE_SELECT;
     return error_raise_at(err, STATUS_WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
                           own ? ast->position : resolver->select_position,
@@ -527,6 +674,10 @@ enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, 
         return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
                               "feature", "IDENTIFIER() of an expression as a function name", NULL);
     const char *name = call_name(resolver->analyzer, path);
+    if (name == NULL && path->count > 2)
+        return error_raise_at(err, STATUS_REQUIRES_SINGLE_PART_NAMESPACE, ast->position,
+                              ast->position_end, "sessionCatalog", "spark_catalog", "identifier",
+                              path_quoted(resolver->analyzer, path), NULL);
     if (name == NULL)
         return raise_unresolved(resolver, ast, err);
     if (ast->call.syntax == AST_SYNTAX_POSITION) /* position(a IN b) is named as locate() */
@@ -546,6 +697,9 @@ enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, 
         return resolve_aggregate(resolver, ast, name, out, err);
     if (function != NULL)
         return raise_without_over(resolver, ast, name, err);
+    if (strcasecmp(name, "range") == 0)
+        return error_raise_at(err, STATUS_NOT_A_SCALAR_FUNCTION, ast->position, ast->position_end,
+                              "functionName", path_quoted(resolver->analyzer, path), NULL);
     if (strcasecmp(name, "cast") == 0)
         return error_raise_at(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION, ast->position,
                               ast->position_end, "functionName", "`cast`", "expectedNum", "0",

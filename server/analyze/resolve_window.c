@@ -8,6 +8,9 @@
 #include "analyze/resolve_call.h"
 #include "base/check.h"
 #include "expr/aggregate.h"
+#include "expr/coercion.h"
+#include "expr/program.h"
+#include "expr/resolvers.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -26,6 +29,7 @@ static const char *const ordered_functions[] = {
     "row_number", "rank", "dense_rank", "percent_rank", "ntile",
     "cume_dist",  "lag",  "lead",       "nth_value_",   NULL};
 static const char *const offset_functions[] = {"lag", "lead", NULL};
+static const char *const rank_functions[] = {"rank", "dense_rank", "percent_rank", NULL};
 static const char *const null_functions[] = {"lag", "lead", "nth_value", NULL};
 
 static const struct ast_window *find_window(struct resolver *resolver,
@@ -45,20 +49,43 @@ static const struct ast_window *find_window(struct resolver *resolver,
 
 /* ---- the function ---- */
 
+/* The number of buckets or rows is positive. */
 static enum status check_buckets(struct resolver *resolver, const struct ast_expr *ast,
                                  const struct expr *call, struct error *err)
 {
-    if (call->kind != EXPR_CALL || strcmp(call->call.function->name, "ntile") != 0 ||
-        call->arg_count != 1 || call->args[0]->kind != EXPR_LITERAL ||
-        call->args[0]->type->id != TYPE_INT || vector_is_null(call->args[0]->literal.value, 0))
+    bool buckets = call->kind == EXPR_CALL && strcmp(call->call.function->name, "ntile") == 0;
+    bool offset = call->kind == EXPR_CALL && strcmp(call->call.function->name, "nth_value") == 0;
+    const struct expr *count = call->arg_count > 0 ? call->args[call->arg_count - 1] : NULL;
+    if ((!buckets && !offset) || count == NULL || count->kind != EXPR_LITERAL ||
+        count->type->id != TYPE_INT || vector_is_null(count->literal.value, 0) ||
+        *VECTOR_VALUES(int32_t, count->literal.value) > 0)
         return OK;
-    int32_t buckets = VECTOR_VALUES(int32_t, call->args[0]->literal.value)[0];
-    if (buckets > 0)
-        return OK;
+    int32_t value = *VECTOR_VALUES(int32_t, count->literal.value);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, ast->position,
-                          ast->position_end, "exprName", "buckets", "valueRange", "(0, 2147483647]",
-                          "currentValue", arena_sprintf(resolver->analyzer->arena, "%d", buckets),
+                          ast->position_end, "exprName", buckets ? "buckets" : "offset",
+                          "valueRange", buckets ? "(0, 2147483647]" : "(0, 9223372036854775807]",
+                          "currentValue",
+                          arena_sprintf(resolver->analyzer->arena, buckets ? "%d" : "%dL", value),
                           "sqlExpr", expr_sql(resolver->analyzer, call), NULL);
+}
+
+static enum status check_offset(struct resolver *resolver, const struct ast_expr *ast,
+                                const char *name, const struct expr_list *args, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    const struct expr *offset = args->items[1];
+    if (expr_is_foldable(offset) || offset->type->id != TYPE_INT)
+        return OK;
+    const char *text = expr_name(analyzer, offset);
+    const char *other = args->count > 2 ? expr_name(analyzer, args->items[2]) : "NULL";
+    bool lag = strcasecmp(name, "lag") == 0;
+    return error_raise_at(
+        err, STATUS_DATATYPE_MISMATCH__NON_FOLDABLE_INPUT, ast->position, ast->position_end,
+        "inputName", "`offset`", "inputType", "\"INT\"", "inputExpr",
+        arena_sprintf(analyzer->arena, lag ? "\"(- %s)\"" : "\"%s\"", text), "sqlExpr",
+        arena_sprintf(analyzer->arena, "\"%s(%s, %s, %s)\"", lag ? "lag" : "lead",
+                      expr_name(analyzer, args->items[0]), text, other),
+        NULL);
 }
 
 static enum status resolve_windowed(struct resolver *resolver, const struct ast_expr *ast,
@@ -78,9 +105,16 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
                                   ast->position, ast->position_end, "prettyName",
                                   text_quoted(resolver->analyzer, name), "syntax", "FILTER CLAUSE",
                                   NULL);
+        if (ast->call.nulls == AST_NULLS_IGNORE && !name_is(name, null_functions))
+            return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__FUNCTION_WITH_UNSUPPORTED_SYNTAX,
+                                  ast->position, ast->position_end, "prettyName",
+                                  text_quoted(resolver->analyzer, name), "syntax", "IGNORE NULLS",
+                                  NULL);
         TRY(resolve_arguments(resolver, ast, name, &args, err));
-        if (name_is(name, offset_functions) && args.count > 1 && !expr_is_foldable(args.items[1]))
-            return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1035, "prettyName", name, NULL);
+        if (name_is(name, rank_functions)) /* what is ranked is what ORDER BY says */
+            args.count = 0;
+        if (name_is(name, offset_functions) && args.count > 1)
+            TRY(check_offset(resolver, ast, name, &args, err));
         TRY(resolve_function(resolver, name, args.items, args.count, ast->position,
                              ast->position_end, out, err));
         return check_buckets(resolver, ast, *out, err);
@@ -137,6 +171,20 @@ static bool is_offset(const struct ast_bound *bound)
     return bound->kind == AST_BOUND_PRECEDING || bound->kind == AST_BOUND_FOLLOWING;
 }
 
+/* A bound that was cast to the type of the order key: its sign is no longer seen. */
+static const char *bound_text(struct resolver *resolver, const struct ast_bound *bound)
+{
+    struct expr *offset = NULL;
+    struct error ignored = ERROR_INIT;
+    if (!is_offset(bound) || resolve_expr(resolver, bound->expr, &offset, &ignored) != OK)
+        return bound->kind == AST_BOUND_UNBOUNDED_PRECEDING   ? "UNBOUNDED PRECEDING"
+               : bound->kind == AST_BOUND_UNBOUNDED_FOLLOWING ? "UNBOUNDED FOLLOWING"
+                                                              : "CURRENT ROW";
+    return arena_sprintf(resolver->analyzer->arena,
+                         bound->kind == AST_BOUND_PRECEDING ? "(- %s) FOLLOWING" : "%s FOLLOWING",
+                         expr_name(resolver->analyzer, offset));
+}
+
 static const char *frame_sql(struct resolver *resolver, const struct expr *window)
 {
     struct expr empty = *window;
@@ -160,17 +208,9 @@ static enum status check_range_type(struct resolver *resolver, const struct ast_
     if (numeric || temporal || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL_YM)
         return OK;
     bool lower = is_offset(&ast->start);
-    const struct ast_bound *bound = lower ? &ast->start : &ast->end;
-    const char *sql = frame_sql(resolver, window);
-    const char *range = strstr(sql, "RANGE");
-    const char *text = "\"RANGE\"";
-    if (range != NULL) {
-        size_t length = strlen(range);
-        while (length > 0 && (range[length - 1] == '"' || range[length - 1] == ')'))
-            length--;
-        text = arena_sprintf(resolver->analyzer->arena, "\"%.*s\"", (int)length, range);
-    }
-    (void)bound;
+    const char *text =
+        arena_sprintf(resolver->analyzer->arena, "\"RANGE BETWEEN %s AND %s\"",
+                      bound_text(resolver, &ast->start), bound_text(resolver, &ast->end));
     return error_raise_at(
         err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE, ast->position,
         ast->position_end, "location", lower ? "lower" : "upper", "exprType",
@@ -180,9 +220,39 @@ static enum status check_range_type(struct resolver *resolver, const struct ast_
         "sqlExpr", text, NULL);
 }
 
+/* The lower bound does not come after the upper one. */
+static enum status check_bound_order(struct resolver *resolver, const struct ast_window *ast,
+                                     const struct expr *window, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    const struct window_frame *frame = &window->window.frame;
+    if (!is_offset(&ast->start) || !is_offset(&ast->end) || !type_is_integral(frame->lower->type) ||
+        !type_is_integral(frame->upper->type))
+        return OK;
+    struct expr *bounds[2] = {frame->lower, frame->upper};
+    int64_t values[2];
+    for (int i = 0; i < 2; i++) {
+        struct vector *value;
+        TRY(expr_constant(analyzer->arena,
+                          coercion_cast(&analyzer->functions, bounds[i], type_simple(TYPE_LONG)),
+                          analyzer->functions.time_zone, &value, err));
+        values[i] = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(int64_t, value);
+    }
+    if (values[0] <= values[1])
+        return OK;
+    const char *sql = frame_sql(resolver, window);
+    const char *text = strstr(sql, frame->rows ? "ROWS" : "RANGE");
+    if (text != NULL)
+        sql = arena_sprintf(analyzer->arena, "\"%.*s\"", (int)strcspn(text, ")\""), text);
+    return error_raise_at(err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON,
+                          ast->position, ast->position_end, "sqlExpr", sql, "comparison",
+                          "less than or equal", NULL);
+}
+
 static enum status check_frame(struct resolver *resolver, const struct ast_window *ast,
                                const struct expr *window, struct error *err)
 {
+    TRY(check_bound_order(resolver, ast, window, err));
     if (ast->frame != AST_FRAME_RANGE)
         return OK;
     bool offsets = is_offset(&ast->start) || is_offset(&ast->end);
@@ -214,6 +284,9 @@ static enum status resolve_frame(struct resolver *resolver, const struct ast_win
     struct window_frame *frame = &window->window.frame;
     window->window.has_frame = true;
     bool rows_only = name_is(name, rows_functions);
+    if (ast->frame != AST_FRAME_NONE && name_is(name, offset_functions))
+        return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1035, "prettyName",
+                           strcasecmp(name, "lag") == 0 ? "lag" : "lead", NULL);
     if (ast->frame != AST_FRAME_NONE) {
         frame->rows = ast->frame == AST_FRAME_ROWS;
         TRY(resolve_bound(resolver, &ast->start, &frame->lower, err));
@@ -247,22 +320,9 @@ static enum status check_ordered(struct resolver *resolver, const char *name,
 {
     if (!name_is(name, ordered_functions) || window->window.order_count > 0)
         return OK;
-    char lower[64], text[512];
-    size_t length = 0;
-    for (; name[length] != '\0' && length < sizeof lower - 1; length++)
-        lower[length] = (char)(name[length] | 32);
-    lower[length] = '\0';
-    if (name_is(name, offset_functions))
-        snprintf(text, sizeof text, "%s", expr_qualified(resolver->analyzer, window->args[0]));
-    else
-        for (size_t i = 0; i <= length + 2; i++)
-            text[i] =
-                (char)(i < length ? (lower[i] >= 'a' && lower[i] <= 'z' ? lower[i] - 32 : lower[i])
-                       : i == length     ? '('
-                       : i == length + 1 ? ')'
-                                         : '\0');
-    return error_raise(err, STATUS_WINDOW_FUNCTION_FRAME_NOT_ORDERED, "wf_name", lower, "wf_expr",
-                       text, NULL);
+    return error_raise(err, STATUS_WINDOW_FUNCTION_FRAME_NOT_ORDERED, "wf_name",
+                       function_lower_name(resolver->analyzer->arena, name), "wf_expr",
+                       expr_qualified(resolver->analyzer, window->args[0]), NULL);
 }
 
 static enum status fill_window(struct resolver *resolver, const struct ast_window *ast,
@@ -275,6 +335,16 @@ static enum status fill_window(struct resolver *resolver, const struct ast_windo
     window->args = args.items;
     window->arg_count = args.count;
     window->window.partition_count = args.count - 1;
+    uint32_t computed = 0;
+    for (uint32_t i = 1; i < args.count; i++) {
+        const struct expr *key = args.items[i];
+        const char *text = key->kind == EXPR_COLUMN ? expr_sql(resolver->analyzer, key)
+                                                    : arena_sprintf(arena, "\"_w%u\"", computed++);
+        if (!type_is_orderable(key->type))
+            return error_raise_at(err, STATUS_EXPRESSION_TYPE_IS_NOT_ORDERABLE, window->position,
+                                  window->position_end, "expr", text, "exprType",
+                                  type_quoted(resolver->analyzer, key->type), NULL);
+    }
     window->window.order_count = (uint32_t)ast->order_by.count;
     window->window.order =
         arena_new_object(arena, (ast->order_by.count + 1) * sizeof *window->window.order);
@@ -294,6 +364,26 @@ static enum status check_window_place(const struct resolver *resolver, const str
         return OK;
     return error_raise_at(err, STATUS_WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE, ast->position,
                           ast->position_end, "clauseName", clause, NULL);
+}
+
+/* Aggregates that look at all rows of the window at once take neither ORDER BY nor a frame. */
+static enum status check_aggregate_spec(struct resolver *resolver, const struct ast_expr *ast,
+                                        const struct expr *function, const struct ast_window *spec,
+                                        struct error *err)
+{
+    bool plain = spec->order_by.count == 0 && (spec->frame == AST_FRAME_NONE ||
+                                               (spec->frame == AST_FRAME_ROWS &&
+                                                spec->start.kind == AST_BOUND_UNBOUNDED_PRECEDING &&
+                                                spec->end.kind == AST_BOUND_UNBOUNDED_FOLLOWING));
+    if (plain || function->kind != EXPR_AGGREGATE)
+        return OK;
+    const char *name = function->aggregate.aggregate->name;
+    bool ordered = function->aggregate.order_count > 0;
+    if (strcmp(name, "median") != 0 && !ordered)
+        return OK;
+    return error_raise_at(err, STATUS_INVALID_WINDOW_SPEC_FOR_AGGREGATION_FUNC, ast->position,
+                          ast->position_end, "aggFunc",
+                          aggregate_children_sql(resolver->analyzer->arena, function), NULL);
 }
 
 enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast, const char *name,
@@ -319,6 +409,7 @@ enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast, 
     struct expr *only[] = {function};
     window->args = only;
     TRY(fill_window(&inner, spec, window, err));
+    TRY(check_aggregate_spec(resolver, ast, function, spec, err));
     TRY(resolve_frame(&inner, spec, name, window, err));
     if (function->kind == EXPR_AGGREGATE && function->aggregate.distinct)
         return error_raise_at(err, STATUS_DISTINCT_WINDOW_FUNCTION_UNSUPPORTED, ast->position,

@@ -169,6 +169,13 @@ static struct expr *put_alias(struct arena *arena, struct expr *expr, void *arg)
     return expr;
 }
 
+static bool names_no_alias(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return expr->kind != EXPR_COLUMN ||
+           strncmp(expr->column.name, "lateralAliasReference(", 22) != 0;
+}
+
 static enum status resolve_item(struct select *select, struct resolver *resolver,
                                 const struct ast_item *ast, struct error *err)
 {
@@ -192,6 +199,7 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
                                          : expr,
             .ast = ast->expr,
             .aliases = ast->aliases.count > 0 ? &ast->aliases : NULL,
+            .lateral = resolver->used_alias && !expr_walk(expr, names_no_alias, NULL),
             .position = ast->position,
             .position_end = ast->position_end,
         };
@@ -365,9 +373,77 @@ static enum status having_error(struct select *select, enum status status, struc
     return unresolved_in_output(select, text_quoted(analyzer, plain), plain, 1, err);
 }
 
+/* A scalar subquery with columns of this query that is neither a key nor inside an aggregate. */
+static const struct expr *stray_subquery(const struct grouping *grouping, const struct expr *expr)
+{
+    for (uint32_t i = 0; i < grouping->keys.count; i++)
+        if (expr_equal(expr, grouping->keys.items[i]))
+            return NULL;
+    if (expr->kind == EXPR_AGGREGATE)
+        return NULL;
+    if (expr->kind == EXPR_SUBQUERY && expr->subquery.kind == SUBQUERY_SCALAR &&
+        expr->arg_count > expr->subquery.value_count)
+        return expr;
+    const struct expr *found = NULL;
+    for (uint32_t i = 0; found == NULL && i < expr->arg_count; i++)
+        found = stray_subquery(grouping, expr->args[i]);
+    return found;
+}
+
+static bool is_item(const struct select *select, const struct expr *key)
+{
+    for (uint32_t i = 0; i < select->items.count; i++)
+        if (expr_equal(select->items.items[i].expr, key))
+            return true;
+    return false;
+}
+
+static enum status check_subqueries(struct select *select, struct error *err)
+{
+    const struct grouping *grouping = &select->grouping;
+    for (uint32_t i = 0; i < select->items.count; i++) {
+        const struct expr *stray = stray_subquery(grouping, select->items.items[i].expr);
+        if (stray != NULL)
+            return error_raise_at(err, STATUS_SCALAR_SUBQUERY_IS_IN_GROUP_BY_OR_AGGREGATE_FUNCTION,
+                                  stray->position, stray->position_end, "sqlExpr",
+                                  expr_sql(select->analyzer, stray), NULL);
+    }
+    for (uint32_t i = 0; i < grouping->keys.count; i++) {
+        const struct expr *key = grouping->keys.items[i];
+        if (key->kind != EXPR_SUBQUERY || key->subquery.kind != SUBQUERY_SCALAR ||
+            key->arg_count == key->subquery.value_count || is_item(select, key))
+            continue;
+        return error_raise_at(
+            err,
+            STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__MUST_AGGREGATE_CORRELATED_SCALAR_SUBQUERY,
+            select->ast->group_by->position, select->ast->group_by->position_end, NULL);
+    }
+    return OK;
+}
+
+/* An aggregate explodes once. */
+static enum status check_generators(struct select *select, struct error *err)
+{
+    struct buffer list = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < select->items.count; i++)
+        if (select->items.items[i].expr->kind == EXPR_GENERATOR)
+            buffer_printf(&list, "%s%s", count++ > 0 ? ", " : "",
+                          expr_sql(select->analyzer, select->items.items[i].expr));
+    if (count > 1)
+        error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__MULTI_GENERATOR, select->ast->position,
+                       select->ast->position_end, "num",
+                       arena_sprintf(select->analyzer->arena, "%u", count), "generators",
+                       buffer_text(&list), NULL);
+    buffer_fini(&list);
+    return count > 1 ? err->status : OK;
+}
+
 static enum status aggregate_slots(struct select *select, struct error *err)
 {
     struct analyzer *analyzer = select->analyzer;
+    TRY(check_subqueries(select, err));
+    TRY(check_generators(select, err));
     for (uint32_t i = 0; i < select->items.count; i++) {
         struct expr *expr = select->items.items[i].expr;
         if (expr->kind != EXPR_GENERATOR) {
@@ -393,7 +469,8 @@ static bool select_is_aggregate(const struct select *select)
     if (select->ast->group_by != NULL || select->ast->having != NULL)
         return true;
     for (uint32_t i = 0; i < select->items.count; i++)
-        if (expr_has_aggregate(select->items.items[i].expr))
+        if (expr_has_aggregate(select->items.items[i].expr) ||
+            expr_has_grouping_call(select->items.items[i].expr))
             return true;
     return false;
 }
@@ -684,6 +761,19 @@ static enum status build(struct select *select, struct relation *out, struct err
     return resolve_limit(analyzer, select->tail, out, err);
 }
 
+static enum status raise_qualify_aggregate(struct select *select, struct error *err)
+{
+    const struct expr *at = select->qualify;
+    while (at->kind != EXPR_AGGREGATE) {
+        uint32_t i = 0;
+        while (i + 1 < at->arg_count && !expr_has_aggregate(at->args[i]))
+            i++;
+        at = at->args[i];
+    }
+    return error_raise_at(err, STATUS_QUALIFY_AGGREGATE_NOT_ALLOWED, at->position, at->position_end,
+                          "aggregateExpr", expr_sql(select->analyzer, at), NULL);
+}
+
 static enum status select_qualify(struct select *select, struct error *err)
 {
     if (select->ast->qualify == NULL)
@@ -694,6 +784,11 @@ static enum status select_qualify(struct select *select, struct error *err)
     TRY(resolve_expr(&resolver, select->ast->qualify, &select->qualify, err));
     if (resolver.used_alias)
         select->qualify = expr_rewrite(select->analyzer->arena, select->qualify, put_alias, select);
+    bool aggregated = select->ast->group_by != NULL;
+    for (uint32_t i = 0; i < select->items.count; i++)
+        aggregated = aggregated || expr_has_aggregate(select->items.items[i].expr);
+    if (!aggregated && expr_has_aggregate(select->qualify))
+        return raise_qualify_aggregate(select, err);
     bool windowed = expr_has_window(select->qualify);
     for (uint32_t i = 0; i < select->items.count; i++)
         windowed = windowed || expr_has_window(select->items.items[i].expr);

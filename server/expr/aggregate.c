@@ -113,6 +113,10 @@ static enum status check_syntax(const struct aggregate *aggregate, const char *n
     char quoted[128];
     snprintf(quoted, sizeof quoted, "`%s`", name);
     if (call->order_count > 0 && (aggregate->flags & AGGREGATE_WITHIN_GROUP) == 0)
+        return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__FUNCTION_WITH_UNSUPPORTED_SYNTAX,
+                              call->position, call->position_end, "prettyName", quoted, "syntax",
+                              "WITHIN GROUP (ORDER BY ...)", NULL);
+    if (call->distinct && (aggregate->flags & AGGREGATE_NEEDS_ORDER) != 0)
         return error_raise_at(err, STATUS_INVALID_WITHIN_GROUP_EXPRESSION__DISTINCT_UNSUPPORTED,
                               call->position, call->position_end, "funcName", quoted, NULL);
     if (call->order_count == 0 && (aggregate->flags & AGGREGATE_NEEDS_ORDER) != 0)

@@ -87,6 +87,9 @@ struct aggregate_call {
     int position, position_end;
 };
 
+/* A call as messages show it: what WITHIN GROUP orders by stands among the arguments. */
+const char *aggregate_children_sql(struct arena *arena, const struct expr *call);
+
 /*
  * Resolves an aggregate call into EXPR_AGGREGATE.  count(*) is called with one literal 1 (it
  * prints as count(1)).

@@ -201,8 +201,13 @@ RESOLVER(aggregate_resolve_mode)
     struct aggregate_options *options = arena_new_object(ctx->arena, sizeof *options);
     call->aggregate.bound = options;
     if (call->aggregate.order_count > 0) {
-        if (call->arg_count > 0)
-            return function_wrong_count(call, "0", err);
+        uint32_t wanted = call->arg_count > 0 ? 0 : 1;
+        if (call->aggregate.order_count != wanted)
+            return error_raise_at(
+                err, STATUS_INVALID_WITHIN_GROUP_EXPRESSION__WRONG_NUM_ORDERINGS, call->position,
+                call->position_end, "funcName", wanted == 0 ? "`mode`" : "`Mode`", "expectedNum",
+                wanted == 0 ? "0" : "1", "actualNum",
+                arena_sprintf(ctx->arena, "%u", call->aggregate.order_count), NULL);
         /* mode() WITHIN GROUP (ORDER BY x) prints its order the other way round */
         struct sort_key *key = arena_new_object(ctx->arena, sizeof *key);
         *key = call->aggregate.order[0];
@@ -394,7 +399,7 @@ static enum status delimiter_of(const struct aggregate_update *call, struct byte
 static enum status listagg_finish(const struct aggregate_update *call, uint8_t *const *states,
                                   uint32_t count, struct vector *out, struct error *err)
 {
-    struct bytes delimiter;
+    struct bytes delimiter = {0};
     TRY(delimiter_of(call, &delimiter, err));
     struct buffer text = {0};
     enum status status = OK;
@@ -404,7 +409,7 @@ static enum status listagg_finish(const struct aggregate_update *call, uint8_t *
             TRY_OUT(aggregate_set_null(call, out, i, err));
             continue;
         }
-        struct listagg_item *items;
+        struct listagg_item *items = NULL;
         TRY_OUT(listagg_items(call, list, &items, err));
         buffer_clear(&text);
         for (uint32_t k = 0; k < list->count; k++) {

@@ -235,6 +235,30 @@ static void print_aggregate(struct buffer *out, const struct expr *expr)
     }
 }
 
+/* As messages show a call with WITHIN GROUP: "percentile_cont(a, 0.5)", "listagg(b, NULL, b ASC
+ * NULLS FIRST)". */
+const char *aggregate_children_sql(struct arena *arena, const struct expr *call)
+{
+    CHECK(call->kind == EXPR_AGGREGATE);
+    const struct sort_key *order = call->aggregate.order;
+    bool first = (call->aggregate.aggregate->flags & AGGREGATE_NEEDS_ORDER) != 0;
+    struct buffer text = {0};
+    buffer_printf(&text, "\"%s(", function_print_name(call));
+    if (first && call->aggregate.order_count > 0)
+        print(&text, order[0].expr);
+    if (first && call->aggregate.order_count > 0 && call->arg_count > 0)
+        buffer_add_text(&text, ", ");
+    print_list(&text, call, 0);
+    if (!first && call->aggregate.order_count > 0) {
+        buffer_add_text(&text, call->arg_count > 0 ? ", " : "");
+        print_order(&text, order, call->aggregate.order_count, true);
+    }
+    buffer_add_text(&text, ")\"");
+    const char *copy = arena_strdup(arena, buffer_text(&text));
+    buffer_fini(&text);
+    return copy;
+}
+
 static void print_bound(struct buffer *out, const struct expr *bound, bool lower)
 {
     if (bound == NULL) {

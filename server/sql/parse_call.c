@@ -88,6 +88,46 @@ enum status parser_window(struct parser *parser, struct ast_window **out)
     return OK;
 }
 
+static enum status raise_window(struct parser *parser, enum status status,
+                                const struct ast_name *name)
+{
+    return error_raise_at(parser->err, status, name->position, name->position_end, "windowName",
+                          arena_sprintf(parser->arena, "`%.*s`", (int)name->text.size_bytes,
+                                        (const char *)name->text.data),
+                          NULL);
+}
+
+static const struct ast_window *named_window(const struct ast_named_window_list *list,
+                                             struct bytes name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (bytes_equal(list->items[i].name.text, name))
+            return list->items[i].window;
+    return NULL;
+}
+
+/* Each name once; a reference names a definition, not another reference. */
+static enum status check_named_windows(struct parser *parser,
+                                       const struct ast_named_window_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ast_window *window = list->items[i].window;
+        if (named_window(list, list->items[i].name.text) != window)
+            return raise_window(parser, STATUS_INVALID_SQL_SYNTAX__REPETITIVE_WINDOW_DEFINITION,
+                                &list->items[i].name);
+        if (!window->is_reference)
+            continue;
+        const struct ast_window *target = named_window(list, window->reference.text);
+        if (target == NULL)
+            return raise_window(parser, STATUS_INVALID_SQL_SYNTAX__UNRESOLVED_WINDOW_REFERENCE,
+                                &window->reference);
+        if (target->is_reference)
+            return raise_window(parser, STATUS_INVALID_SQL_SYNTAX__INVALID_WINDOW_REFERENCE,
+                                &window->reference);
+    }
+    return OK;
+}
+
 enum status parser_named_windows(struct parser *parser, struct ast_named_window_list *out)
 {
     struct parser_list list = {0};
@@ -99,7 +139,7 @@ enum status parser_named_windows(struct parser *parser, struct ast_named_window_
         *(struct ast_named_window *)parser_push(parser, &list, sizeof(window)) = window;
     } while (parser_take(parser, TOKEN_COMMA));
     *out = (struct ast_named_window_list){list.items, list.count};
-    return OK;
+    return check_named_windows(parser, out);
 }
 
 /* OVER begins a window and is no alias. */

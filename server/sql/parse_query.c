@@ -152,6 +152,17 @@ static int tail_rank(const struct parser *parser)
     }
 }
 
+/* One of them, or DISTRIBUTE BY with SORT BY. */
+static enum status check_orders(struct parser *parser, const struct ast_tail *tail)
+{
+    bool order = tail->order_by.count > 0, cluster = tail->cluster_by.count > 0;
+    bool spread = tail->distribute_by.count > 0 || tail->sort_by.count > 0;
+    if (order + cluster + spread <= 1)
+        return OK;
+    return error_raise_at(parser->err, STATUS_UNSUPPORTED_FEATURE__COMBINATION_QUERY_RESULT_CLAUSES,
+                          tail->position, tail->position_end, NULL);
+}
+
 enum status parser_tail(struct parser *parser, struct ast_tail **out)
 {
     struct ast_tail *tail = NULL;
@@ -169,7 +180,7 @@ enum status parser_tail(struct parser *parser, struct ast_tail **out)
         last = rank;
     }
     *out = tail;
-    return OK;
+    return tail == NULL ? OK : check_orders(parser, tail);
 }
 
 /* ---- set operations and pipes ---- */

@@ -312,6 +312,11 @@ static bool inline_table_ahead(const struct parser *parser)
             (parser_kind(parser, 4) != TOKEN_COMMA && parser_kind(parser, 4) != TOKEN_RIGHT_PAREN));
 }
 
+static bool lateral_possible(const struct ast_relation *relation)
+{
+    return relation->kind == AST_RELATION_SUBQUERY || relation->kind == AST_RELATION_FUNCTION;
+}
+
 static enum status primary(struct parser *parser, struct ast_relation **out)
 {
     int position = parser_position(parser);
@@ -325,6 +330,11 @@ static enum status primary(struct parser *parser, struct ast_relation **out)
     else
         TRY(table(parser, out));
     if (lateral) {
+        if (!lateral_possible(*out))
+            return error_raise_at(
+                parser->err,
+                STATUS_INVALID_SQL_SYNTAX__LATERAL_WITHOUT_SUBQUERY_OR_TABLE_VALUED_FUNC, position,
+                parser_position_end(parser), NULL);
         (*out)->lateral = true;
         (*out)->position = position;
     }
@@ -366,6 +376,30 @@ static enum ast_join_kind join_words(const struct parser *parser, size_t ahead, 
     }
 }
 
+static enum status check_lateral(struct parser *parser, const struct ast_relation *join)
+{
+    static const char *const refused[] = {
+        [AST_JOIN_RIGHT] = "RIGHT OUTER",
+        [AST_JOIN_FULL] = "FULL OUTER",
+        [AST_JOIN_LEFT_SEMI] = "LEFT SEMI",
+        [AST_JOIN_LEFT_ANTI] = "LEFT ANTI",
+    };
+    int position = join->join.right->position, end = parser_position_end(parser);
+    if (!join->join.right->lateral)
+        return OK;
+    if (join->join.natural)
+        return error_raise_at(parser->err, STATUS_INCOMPATIBLE_JOIN_TYPES, position, end,
+                              "joinType1", "LATERAL", "joinType2", "NATURAL", NULL);
+    if (join->join.using_columns.count > 0)
+        return error_raise_at(parser->err, STATUS_UNSUPPORTED_FEATURE__LATERAL_JOIN_USING, position,
+                              end, NULL);
+    const char *word = join->join.kind <= AST_JOIN_LEFT_ANTI ? refused[join->join.kind] : NULL;
+    if (word != NULL)
+        return error_raise_at(parser->err, STATUS_INVALID_LATERAL_JOIN_TYPE, position, end,
+                              "joinType", word, NULL);
+    return OK;
+}
+
 static enum status join(struct parser *parser, struct ast_relation **left)
 {
     struct ast_relation *out = new_relation(parser, AST_RELATION_JOIN, start_of(parser, *left));
@@ -383,6 +417,7 @@ static enum status join(struct parser *parser, struct ast_relation **left)
         TRY(parser_expression(parser, &out->join.on));
     else if (!out->join.natural && parser_take_keyword(parser, KW_USING))
         TRY(parser_names(parser, &out->join.using_columns));
+    TRY(check_lateral(parser, out));
     return finish_relation(parser, out, left);
 }
 
@@ -506,6 +541,18 @@ static enum status unpivot(struct parser *parser, struct ast_relation **input)
     return finish_relation(parser, out, input);
 }
 
+/* PIVOT and UNPIVOT do not follow LATERAL VIEW. */
+static enum status check_pivot(struct parser *parser, const struct ast_relation *input)
+{
+    if (input == NULL || input->kind != AST_RELATION_LATERAL_VIEW)
+        return OK;
+    return error_raise_at(parser->err,
+                          parser_keyword(parser, 0) == KW_PIVOT
+                              ? STATUS_NOT_ALLOWED_IN_FROM__LATERAL_WITH_PIVOT
+                              : STATUS_NOT_ALLOWED_IN_FROM__LATERAL_WITH_UNPIVOT,
+                          input->position, parser_position_end(parser), NULL);
+}
+
 static enum status pipe_sample(struct parser *parser, struct ast_relation **input)
 {
     struct ast_relation *out = new_relation(parser, AST_RELATION_SAMPLE, start_of(parser, *input));
@@ -538,11 +585,15 @@ enum status parser_extension(struct parser *parser, struct ast_relation **input,
         break;
     case KW_PIVOT:
         *found = next_kind == TOKEN_LEFT_PAREN;
-        status = *found ? pivot(parser, input) : OK;
+        status = *found ? check_pivot(parser, *input) : OK;
+        if (*found && status == OK)
+            status = pivot(parser, input);
         break;
     case KW_UNPIVOT:
         *found = next_kind == TOKEN_LEFT_PAREN || next == KW_INCLUDE || next == KW_EXCLUDE;
-        status = *found ? unpivot(parser, input) : OK;
+        status = *found ? check_pivot(parser, *input) : OK;
+        if (*found && status == OK)
+            status = unpivot(parser, input);
         break;
     case KW_TABLESAMPLE:
         *found = *input == NULL && next_kind == TOKEN_LEFT_PAREN;
