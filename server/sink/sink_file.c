@@ -389,6 +389,8 @@ static enum status file_open(struct arena *query, const struct sink_config *conf
     sink->config.empty_file = sink->bounded && sink->config.partition_count == 0;
     if (!sink->bounded)
         TRY_OUT(inspect_directory(sink, err));
+    if (sink->last_batch != NO_BATCH) /* what is seen may not be durable: its writer has died */
+        TRY_OUT(vfs_sync_dir(sink->config.vfs, sink->config.dir, err));
     *out = &sink->base;
 out:
     if (status != OK)

@@ -1,12 +1,14 @@
 /*
- * sim [SEED [RUNS]]: draws scenarios, and plays them.
+ * sim [SEED [RUNS]] | sim SEED --seconds N: draws scenarios, and plays them.
  *
- * From one seed: a query out of a few shapes, rows with times out of order, restarts, kills and
- * crashes at failpoints; what must come out is computed by a naive model (a list and a loop, no
- * batches).  What is drawn is the text of a scenario, so that a seed that fails is a regression
+ * From one seed: a query out of a few shapes, rows with times out of order, restarts, kills,
+ * crashes at failpoints and failing disks; what must come out is computed by a naive model
+ * (model.c).  What is drawn is the text of a scenario, so that a seed that fails is a regression
  * test already: the text is printed, to be shortened, named and kept.
  */
 #include "base/check.h"
+#include "base/clock.h"
+#include "draw.h"
 #include "play.h"
 
 #include <inttypes.h>
@@ -14,31 +16,10 @@
 #include <stdlib.h>
 
 enum {
-    KEYS = 4,
-    ROWS_MAX = 200,
-    STEPS = 12,
-    WINDOW_SECONDS = 10
-};
-
-enum query_shape {
-    SHAPE_FILTER,
-    SHAPE_TOTALS,
-    SHAPE_DEDUP,
-    SHAPE_WINDOWS,
-    SHAPE_COUNT_,
-};
-
-struct row {
-    int key, value, at;
-};
-
-struct draw {
-    uint64_t state;
-    enum query_shape shape;
-    struct row rows[ROWS_MAX];
-    size_t row_count;
-    int time; /* of the newest row */
-    struct buffer text;
+    STEPS_MAX = 14,
+    DELAY_SECONDS = 20, /* of watermarks */
+    LATE_SECONDS = 15,  /* rows come at most so far behind: none is too late */
+    CLOSE_SECONDS = 1000,
 };
 
 /* splitmix64: the same numbers everywhere. */
@@ -57,27 +38,106 @@ static int draw_below(struct draw *draw, int bound)
 
 /* ---- the scenario ---- */
 
-static void add_head(struct draw *draw, uint64_t seed)
+static void add_sql(struct draw *draw)
 {
-    static const char *const queries[] = {
-        [SHAPE_FILTER] = "query q mode=append into=out\n"
-                         "  SELECT k, v * 2 AS twice FROM s WHERE v % 3 <> 0\n",
-        [SHAPE_TOTALS] = "query q mode=complete into=out\n"
-                         "  SELECT k, sum(v) AS total, count(*) AS n FROM s GROUP BY k\n",
-        [SHAPE_DEDUP] = "view d from=s dropDuplicates=k,v\n\n"
-                        "query q mode=append into=out\n  SELECT k, v FROM d\n",
-        [SHAPE_WINDOWS] = "query q mode=append into=out\n"
-                          "  SELECT window.start AS w, count(*) AS n, sum(v) AS total\n"
-                          "  FROM s GROUP BY window(at, '10 seconds')\n",
-    };
-    buffer_printf(&draw->text, "scenario \"drawn from seed %" PRIu64 "\"\n\n", seed);
-    buffer_add_text(&draw->text, "source s\n  k   BIGINT\n  v   BIGINT\n  at  TIMESTAMP\n");
-    if (draw->shape == SHAPE_WINDOWS)
-        buffer_add_text(&draw->text, "  watermark at 20 seconds\n");
-    buffer_printf(&draw->text, "\nsink out\n\n%s\n", queries[draw->shape]);
+    struct buffer *text = &draw->text;
+    int size = draw->size;
+    switch (draw->shape) {
+    case SHAPE_FILTER:
+        buffer_add_text(text, "  SELECT k, v * 2 AS twice FROM s WHERE v % 3 <> 0\n");
+        break;
+    case SHAPE_TOTALS:
+        buffer_add_text(text, "  SELECT k, sum(v) AS total, count(*) AS n FROM s GROUP BY k\n");
+        break;
+    case SHAPE_GLOBAL:
+        buffer_add_text(text, "  SELECT count(*) AS n, sum(v) AS total FROM s\n");
+        break;
+    case SHAPE_DEDUP:
+        buffer_add_text(text, "  SELECT k, v FROM d\n");
+        break;
+    case SHAPE_DEDUP_EVENT:
+        buffer_add_text(text, "  SELECT k, v FROM d WHERE at < TIMESTAMP '2024-05-01 00:15:00Z'\n");
+        break;
+    case SHAPE_TUMBLING:
+        buffer_printf(text,
+                      "  SELECT window.start AS w, count(*) AS n, sum(v) AS total\n"
+                      "  FROM s GROUP BY window(at, '%d seconds')\n",
+                      size);
+        break;
+    case SHAPE_HAVING:
+    case SHAPE_SLIDING:
+        buffer_printf(text,
+                      "  SELECT window.start AS w, k, count(*) AS n, sum(v) AS total\n"
+                      "  FROM s GROUP BY window(at, '%d seconds', '%d seconds'), k%s\n",
+                      size, draw->slide,
+                      draw->shape == SHAPE_HAVING ? " HAVING count(*) >= 2" : "");
+        break;
+    case SHAPE_SESSION:
+        buffer_printf(text,
+                      "  SELECT k, session_window.start AS b, session_window.end AS e, count(*) AS "
+                      "n, sum(v) AS total\n  FROM s GROUP BY k, session_window(at, '%d seconds')\n",
+                      size);
+        break;
+    case SHAPE_CHAINED:
+        buffer_printf(text,
+                      "  SELECT w2.start AS w, count(*) AS windows, sum(n) AS n FROM (\n"
+                      "    SELECT window(window_time(w1), '%d seconds') AS w2, n FROM (\n"
+                      "      SELECT window AS w1, count(*) AS n FROM s\n"
+                      "      GROUP BY window(at, '%d seconds')))\n"
+                      "  GROUP BY w2\n",
+                      2 * size, size);
+        break;
+    case SHAPE_JOIN:
+    case SHAPE_OUTER:
+        buffer_printf(text,
+                      "  SELECT s.k, s.v, r.v AS other FROM s %s r\n"
+                      "  ON s.k = r.k AND r.at BETWEEN s.at AND s.at + INTERVAL '%d' SECONDS\n"
+                      "  WHERE s.at < TIMESTAMP '2024-05-01 00:15:00Z'\n",
+                      draw->shape == SHAPE_JOIN ? "JOIN" : "LEFT JOIN", size);
+        break;
+    case SHAPE_COUNT_:
+        break;
+    }
 }
 
-/* A row that is never late: at most 15 seconds behind, with a delay of 20. */
+static void add_source(struct draw *draw, const char *name)
+{
+    static const char *const options[] = {"", " maxFilesPerTrigger=1", " maxFilesPerTrigger=2"};
+    buffer_printf(&draw->text, "source %s%s\n  k   BIGINT\n  v   BIGINT\n  at  TIMESTAMP\n", name,
+                  options[draw_below(draw, 3)]);
+    if (shape_has_watermark(draw->shape))
+        buffer_printf(&draw->text, "  watermark at %d seconds\n", DELAY_SECONDS);
+    buffer_add_byte(&draw->text, '\n');
+}
+
+static void add_head(struct draw *draw, uint64_t seed)
+{
+    static const struct {
+        int size, slide;
+    } sliding[] = {{10, 5}, {12, 4}, {10, 3}, {20, 5}, {7, 7}};
+    size_t choice = (size_t)draw_below(draw, 5);
+    draw->size = draw->shape == SHAPE_SLIDING ? sliding[choice].size : 5 + draw_below(draw, 10);
+    draw->slide = draw->shape == SHAPE_SLIDING ? sliding[choice].slide : draw->size;
+    buffer_printf(&draw->text, "scenario \"drawn from seed %" PRIu64 "\"\n\n", seed);
+    add_source(draw, "s");
+    if (shape_has_two_streams(draw->shape))
+        add_source(draw, "r");
+    if (draw->shape == SHAPE_DEDUP)
+        buffer_add_text(&draw->text, "view d from=s dropDuplicates=k,v\n\n");
+    if (draw->shape == SHAPE_DEDUP_EVENT)
+        buffer_add_text(&draw->text, "view d from=s dropDuplicates=k,v,at\n\n");
+    if (draw_below(draw, 2) == 0)
+        buffer_printf(&draw->text, "conf spark.sql.streaming.minBatchesToRetain=%d\n\n",
+                      2 + draw_below(draw, 4));
+    bool file = draw_below(draw, 2) == 0 && draw->shape != SHAPE_TOTALS &&
+                draw->shape != SHAPE_GLOBAL; /* a file sink only appends */
+    buffer_printf(&draw->text, "sink out%s\n\nquery q mode=%s into=out\n", file ? " kind=file" : "",
+                  draw->shape == SHAPE_TOTALS || draw->shape == SHAPE_GLOBAL ? "complete"
+                                                                             : "append");
+    add_sql(draw);
+    buffer_add_byte(&draw->text, '\n');
+}
+
 static void add_row(struct draw *draw, struct row row)
 {
     CHECK(draw->row_count < ROWS_MAX);
@@ -87,23 +147,33 @@ static void add_row(struct draw *draw, struct row row)
 
 static void add_feed(struct draw *draw)
 {
+    bool right = shape_has_two_streams(draw->shape) && draw_below(draw, 2) == 0;
     int count = 1 + draw_below(draw, 5);
-    buffer_add_text(&draw->text, "feed s\n");
+    buffer_printf(&draw->text, "feed %s\n", right ? "r" : "s");
     for (int i = 0; i < count; i++) {
         draw->time += draw_below(draw, 8);
-        int late = draw_below(draw, 3) == 0 ? draw_below(draw, 15) : 0;
+        int late = draw_below(draw, 3) == 0 ? draw_below(draw, LATE_SECONDS) : 0;
         struct row row = {draw_below(draw, KEYS), draw_below(draw, 9),
-                          draw->time > late ? draw->time - late : 0};
+                          draw->time > late ? draw->time - late : 0, right};
         add_row(draw, row);
     }
     buffer_add_byte(&draw->text, '\n');
 }
 
+static const char *draw_failpoint(struct draw *draw)
+{
+    static const char *const points[] = {
+#define FAILPOINT_DEF(name, where) #name,
+#include "base/failpoints.def"
+#undef FAILPOINT_DEF
+    };
+    return points[draw_below(draw, (int)(sizeof(points) / sizeof(points[0])))];
+}
+
+/* Something happens to the worker or its disk, perhaps while rows are under way. */
 static void add_trouble(struct draw *draw)
 {
-    static const char *const points[] = {"pre_intent", "post_intent", "post_sync", "post_sink",
-                                         "post_commit"};
-    switch (draw_below(draw, 6)) {
+    switch (draw_below(draw, 8)) {
     case 0:
         buffer_add_text(&draw->text, "restart\n\n");
         break;
@@ -113,92 +183,33 @@ static void add_trouble(struct draw *draw)
     case 2:
     case 3:
         add_feed(draw);
-        buffer_printf(&draw->text, "arm %s crash\n\nrun crashes\n\n", points[draw_below(draw, 5)]);
+        buffer_printf(&draw->text, "arm %s hit=%d %s\n\nrun survives\n\n", draw_failpoint(draw),
+                      1 + draw_below(draw, 3), draw_below(draw, 4) == 0 ? "torn=5" : "crash");
+        break;
+    case 4:
+    case 5:
+        add_feed(draw);
+        buffer_printf(&draw->text, "disk %s nth=%d\n\nrun survives\n\n",
+                      draw_below(draw, 2) == 0 ? "ENOSPC" : "EIO", 1 + draw_below(draw, 40));
         break;
     default:
         break;
     }
 }
 
-/* ---- the model ---- */
-
-static bool seen_before(const struct draw *draw, size_t index)
+/* The rows that close the rest come twice: the second time what a stop has left open. */
+static int add_closing_rows(struct draw *draw)
 {
-    for (size_t i = 0; i < index; i++) {
-        if (draw->rows[i].key == draw->rows[index].key &&
-            draw->rows[i].value == draw->rows[index].value)
-            return true;
-    }
-    return false;
-}
-
-static int expect_rows(struct draw *draw)
-{
-    int lines = 0;
-    for (size_t i = 0; i < draw->row_count; i++) {
-        const struct row *row = &draw->rows[i];
-        if (draw->shape == SHAPE_FILTER && row->value % 3 != 0) {
-            buffer_printf(&draw->text, "  %d  %d\n", row->key, row->value * 2);
-            lines++;
-        } else if (draw->shape == SHAPE_DEDUP && !seen_before(draw, i)) {
-            buffer_printf(&draw->text, "  %d  %d\n", row->key, row->value);
-            lines++;
+    int close = (draw->time > CUT_SECONDS ? draw->time : CUT_SECONDS) + CLOSE_SECONDS;
+    for (int i = 0; i < 2; i++) {
+        for (int stream = 0; stream <= (shape_has_two_streams(draw->shape) ? 1 : 0); stream++) {
+            buffer_printf(&draw->text, "feed %s\n", stream == 0 ? "s" : "r");
+            add_row(draw, (struct row){KEYS - 1 + i, 0, close + i, stream == 1});
+            buffer_add_byte(&draw->text, '\n');
         }
+        buffer_add_text(&draw->text, "run idle\n\n");
     }
-    return lines;
-}
-
-static int expect_totals(struct draw *draw)
-{
-    int lines = 0;
-    for (int key = 0; key < KEYS; key++) {
-        int total = 0, count = 0;
-        for (size_t i = 0; i < draw->row_count; i++) {
-            total += draw->rows[i].key == key ? draw->rows[i].value : 0;
-            count += draw->rows[i].key == key ? 1 : 0;
-        }
-        if (count > 0)
-            buffer_printf(&draw->text, "  %d  %d  %d\n", key, total, count);
-        lines += count > 0 ? 1 : 0;
-    }
-    return lines;
-}
-
-/* All windows but those of the last rows, which are there to close the others. */
-static int expect_windows(struct draw *draw, int last_at)
-{
-    int lines = 0;
-    for (int start = 0; start + WINDOW_SECONDS <= last_at; start += WINDOW_SECONDS) {
-        int total = 0, count = 0;
-        for (size_t i = 0; i < draw->row_count; i++) {
-            bool in = draw->rows[i].at >= start && draw->rows[i].at < start + WINDOW_SECONDS;
-            total += in ? draw->rows[i].value : 0;
-            count += in ? 1 : 0;
-        }
-        if (count > 0)
-            buffer_printf(&draw->text, "  +%d  %d  %d\n", start, count, total);
-        lines += count > 0 ? 1 : 0;
-    }
-    return lines;
-}
-
-static void add_expectation(struct draw *draw)
-{
-    int last_at = draw->time;
-    if (draw->shape == SHAPE_WINDOWS) {
-        for (int i = 0; i < 2; i++) { /* the second one closes what a stop has left open */
-            buffer_add_text(&draw->text, "feed s\n");
-            add_row(draw, (struct row){0, 0, draw->time + 1000 + i});
-            buffer_add_text(&draw->text, "\nrun idle\n\n");
-        }
-        last_at = draw->time + 990;
-    }
-    buffer_add_text(&draw->text, "expect out all\n");
-    int lines = draw->shape == SHAPE_TOTALS    ? expect_totals(draw)
-                : draw->shape == SHAPE_WINDOWS ? expect_windows(draw, last_at)
-                                               : expect_rows(draw);
-    if (lines == 0)
-        buffer_add_text(&draw->text, "  (none)\n");
+    return close - DELAY_SECONDS - 1;
 }
 
 static void draw_scenario(struct draw *draw, uint64_t seed)
@@ -206,34 +217,53 @@ static void draw_scenario(struct draw *draw, uint64_t seed)
     draw->state = seed;
     draw->shape = (enum query_shape)draw_below(draw, SHAPE_COUNT_);
     add_head(draw, seed);
-    for (int step = 0; step < STEPS; step++) {
+    int steps = 4 + draw_below(draw, STEPS_MAX - 4);
+    for (int step = 0; step < steps; step++) {
         add_trouble(draw);
         if (draw_below(draw, 4) != 0)
             add_feed(draw);
         buffer_add_text(&draw->text, "run idle\n\n");
     }
-    add_expectation(draw);
+    int until = shape_has_watermark(draw->shape) ? add_closing_rows(draw) : INT32_MAX;
+    buffer_add_text(&draw->text, "expect out all\n");
+    if (model_expect(draw, until) == 0)
+        buffer_add_text(&draw->text, "  (none)\n");
+}
+
+/* ---- playing ---- */
+
+static bool play_seed(uint64_t seed)
+{
+    struct arena *arena = arena_new("scenario", 0);
+    struct draw draw = {.state = 0};
+    struct buffer report = {0};
+    draw_scenario(&draw, seed);
+    bool passed = play_file(arena, "drawn.scn", buffer_bytes(&draw.text), &report) == PLAY_PASSED;
+    if (!passed) {
+        printf("seed %" PRIu64 "\n%s\n%s", seed, buffer_text(&report), buffer_text(&draw.text));
+        (void)fflush(stdout);
+    }
+    buffer_fini(&draw.text);
+    buffer_fini(&report);
+    arena_free(arena);
+    return passed;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    uint64_t runs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    int failed = 0;
-    for (uint64_t i = 0; i < runs; i++) {
-        struct arena *arena = arena_new("scenario", 0);
-        struct draw draw = {.state = 0};
-        struct buffer report = {0};
-        draw_scenario(&draw, seed + i);
-        if (play_file(arena, "drawn.scn", buffer_bytes(&draw.text), &report) != PLAY_PASSED) {
+    bool timed = argc > 3 && strcmp(argv[2], "--seconds") == 0;
+    uint64_t runs = timed ? UINT64_MAX : argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    int64_t until_us =
+        timed ? clock_monotonic_us(clock_real()) + strtoll(argv[3], NULL, 10) * 1000000 : INT64_MAX;
+    uint64_t passed = 0, failed = 0;
+    for (uint64_t i = 0; i < runs && clock_monotonic_us(clock_real()) < until_us; i++) {
+        if (play_seed(seed + i))
+            passed++;
+        else
             failed++;
-            printf("seed %" PRIu64 "\n%s\n%s", seed + i, buffer_text(&report),
-                   buffer_text(&draw.text));
-        }
-        buffer_fini(&draw.text);
-        buffer_fini(&report);
-        arena_free(arena);
     }
-    printf("%d passed, %d failed\n", (int)runs - failed, failed);
+    printf("seeds %" PRIu64 " to %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", seed,
+           seed + passed + failed - 1, passed, failed);
     return failed == 0 ? 0 : 1;
 }

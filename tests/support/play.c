@@ -161,6 +161,22 @@ static bool run_again(struct player *player, size_t index, enum world_run kind, 
     return world_run(player->world, kind, err) == OK;
 }
 
+/* The worker may die or fail of what was armed; then it is started again, and gets through. */
+static bool surviving_run(struct player *player, const struct scn_record *record)
+{
+    struct error err = ERROR_INIT;
+    enum status status = OK;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        error_clear(&err);
+        status = world_run(player->world, RUN_IDLE, &err);
+        vfs_fault_disarm(player->world->vfs);
+        if (status == OK)
+            break;
+    }
+    failpoint_reset();
+    return status == OK ? true : fail_with(player, record, &err);
+}
+
 static bool play_run(struct player *player, size_t index)
 {
     const struct scn_record *record = &player->file->records[index];
@@ -169,9 +185,11 @@ static bool play_run(struct player *player, size_t index)
     enum world_run kind = RUN_STEP;
     if (word != NULL && strcmp(word, "fails") == 0)
         return failing_run(player, record);
+    if (word != NULL && strcmp(word, "survives") == 0)
+        return surviving_run(player, record);
     bool crashes = word != NULL && strcmp(word, "crashes") == 0;
     if (!crashes && !run_kind(word, &kind)) {
-        play_fail(player, record, "expected idle, availableNow, once, crashes or fails");
+        play_fail(player, record, "expected idle, availableNow, once, crashes, survives or fails");
         return false;
     }
     enum status status = world_run(player->world, kind, &err);
