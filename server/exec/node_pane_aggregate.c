@@ -24,11 +24,18 @@
 #include <stdlib.h>
 
 #define AGGREGATE_MAGIC 0x9a4ea601U
-#define PREFETCH        8
+#define AHEAD           16        /* keys that are looked for together */
 #define CLOSED          INT64_MIN /* the bucket before all panes */
 
 struct touched {
     int64_t generation;
+    struct state_entry *entry;
+};
+
+/* Where a group belongs. */
+struct place {
+    int64_t pane;
+    struct pane_generation *generation;
     struct state_entry *entry;
 };
 
@@ -180,22 +187,45 @@ static void touch(struct pane_aggregate *aggregate, uint32_t run,
 }
 
 static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
-                              struct pane_generation *generation, int64_t pane,
-                              const struct pane_group *group, struct error *err)
+                              const struct place *place, const struct pane_group *group,
+                              struct error *err)
 {
-    struct pane_store *store = &aggregate->store;
     bool added = false;
-    struct state_entry *entry =
-        state_add(store->table, generation->bucket, group->key, group->hash, &added);
-    struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
+    struct pane_item *item =
+        pane_store_add(&aggregate->store, place->generation, place->entry, place->pane, &added);
     item->run = run;
-    touch(aggregate, run, generation, entry);
+    touch(aggregate, run, place->generation, place->entry);
     if (added && aggregate->calls.plain) {
         memcpy(item->block, group->block, aggregate->calls.block_bytes);
         return OK;
     }
-    return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(generation->bucket),
+    return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(place->generation->bucket),
                                  item->block, group->block, &aggregate->scratch, err);
+}
+
+/* Where a group of the writer goes; generation NULL: it is too late for all its windows. */
+static struct place find_place(struct pane_aggregate *aggregate, const struct pane_group *group,
+                               struct pane_generation *guess)
+{
+    struct pane_store *store = &aggregate->store;
+    const struct pane_grid *grid = &store->grid;
+    struct place place = {.pane = pane_at(grid, group->start_us), .generation = guess};
+    int64_t first = pane_first_window(grid, place.pane);
+    int64_t last = pane_last_window(grid, place.pane);
+    if (first <= store->closed)
+        note_late(aggregate, group->key, first, last < store->closed ? last : store->closed);
+    if (last <= store->closed)
+        return (struct place){0};
+    int64_t number = pane_generation(grid, place.pane);
+    if (guess == NULL || guess->number != number)
+        place.generation = pane_store_open(store, number);
+    bool added = false;
+    place.entry =
+        state_add(store->table, place.generation->bucket, group->key, group->hash, &added);
+    struct pane_list *list = pane_list_of(place.entry);
+    if (list->count > 0)
+        __builtin_prefetch(pane_item_at(store, list, list->count - 1));
+    return place;
 }
 
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
@@ -204,26 +234,26 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     struct pane_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     CHECK(input == 0);
-    struct pane_store *store = &aggregate->store;
-    const struct pane_grid *grid = &store->grid;
-    const struct pane_group *groups = NULL;
     TRY(settle(self, ctx, err));
-    uint32_t count = pane_groups(writer, ctx->run, ctx->partition, &groups);
+    struct pane_groups groups = pane_groups(writer, ctx->run, ctx->partition);
     struct pane_generation *generation = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t pane = pane_at(grid, groups[i].start_us);
-        int64_t first = pane_first_window(grid, pane);
-        int64_t last = pane_last_window(grid, pane);
-        if (first <= store->closed)
-            note_late(aggregate, groups[i].key, first, last < store->closed ? last : store->closed);
-        if (last <= store->closed)
-            continue;
-        int64_t number = pane_generation(grid, pane);
-        if (generation == NULL || generation->number != number)
-            generation = pane_store_open(store, number);
-        if (i + PREFETCH < count)
-            state_bucket_prefetch(generation->bucket, groups[i + PREFETCH].hash);
-        TRY(take_group(aggregate, ctx->run, generation, pane, &groups[i], err));
+    for (uint32_t first = 0; first < groups.count; first += AHEAD) {
+        uint32_t left = groups.count - first;
+        uint32_t count = left < AHEAD ? left : AHEAD;
+        struct place places[AHEAD];
+        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left && generation != NULL; i++)
+            state_bucket_prefetch(generation->bucket, groups.groups[groups.order[first + i]].hash);
+        for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
+            __builtin_prefetch(&groups.groups[groups.order[first + i]]);
+        for (uint32_t i = 0; i < count; i++) {
+            places[i] = find_place(aggregate, &groups.groups[groups.order[first + i]], generation);
+            if (places[i].generation != NULL)
+                generation = places[i].generation;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            if (places[i].generation != NULL)
+                TRY(take_group(aggregate, ctx->run, &places[i],
+                               &groups.groups[groups.order[first + i]], err));
     }
     return OK;
 }

@@ -40,9 +40,9 @@ struct pane_writer {
     uint32_t chunk_left;
     uint64_t rows;
     bool direct; /* every row is a group */
-    /* After finish: the groups in the order of their partitions. */
-    struct pane_group *sorted;
-    uint32_t sorted_capacity;
+    /* After finish: the groups in the order of their partitions: numbers. */
+    uint32_t *order;
+    uint32_t order_capacity;
     uint32_t *starts; /* partitions + 1 */
     uint32_t start_count;
 };
@@ -251,12 +251,12 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
         writer->start_count = lanes + 1;
         writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
     }
-    if (writer->sorted_capacity < writer->count) {
-        free(writer->sorted);
-        writer->sorted_capacity = writer->capacity;
-        writer->sorted = malloc(writer->sorted_capacity * sizeof *writer->sorted);
+    if (writer->order_capacity < writer->count) {
+        free(writer->order);
+        writer->order_capacity = writer->capacity;
+        writer->order = malloc(writer->order_capacity * sizeof *writer->order);
     }
-    CHECK(writer->starts != NULL && (writer->count == 0 || writer->sorted != NULL));
+    CHECK(writer->starts != NULL && (writer->count == 0 || writer->order != NULL));
     uint32_t *starts = writer->starts;
     memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
     for (uint32_t i = 0; i < writer->count; i++)
@@ -264,7 +264,7 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
     for (uint32_t lane = 0; lane < lanes; lane++)
         starts[lane + 1] += starts[lane];
     for (uint32_t i = 0; i < writer->count; i++)
-        writer->sorted[starts[hash_bucket(writer->groups[i].hash, lanes)]++] = writer->groups[i];
+        writer->order[starts[hash_bucket(writer->groups[i].hash, lanes)]++] = i;
     memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
     starts[0] = 0;
     return OK;
@@ -278,21 +278,23 @@ static void writer_close(struct exec_node *self)
     arena_free(writer->arena);
     free(writer->groups);
     free(writer->slots);
-    free(writer->sorted);
+    free(writer->order);
     free(writer->starts);
 }
 
-uint32_t pane_groups(const struct exec_node *node, uint32_t run, uint32_t partition,
-                     const struct pane_group **out)
+struct pane_groups pane_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
 {
     const struct pane_writer *writer = node->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
-    *out = NULL;
     if (writer->run != run || writer->start_count == 0)
-        return 0;
+        return (struct pane_groups){0};
     CHECK(partition + 1 < writer->start_count);
-    *out = writer->sorted + writer->starts[partition];
-    return writer->starts[partition + 1] - writer->starts[partition];
+    uint32_t start = writer->starts[partition];
+    return (struct pane_groups){
+        .groups = writer->groups,
+        .order = writer->count == 0 ? NULL : writer->order + start,
+        .count = writer->starts[partition + 1] - start,
+    };
 }
 
 const struct exec_node_ops node_pane_writer = {

@@ -17,9 +17,14 @@ struct pane_group {
     uint8_t *block;
 };
 
-/* The groups for one partition; 0 if the writer did nothing in this run.  Borrowed until the next
- * batch. */
-uint32_t pane_groups(const struct exec_node *writer, uint32_t run, uint32_t partition,
-                     const struct pane_group **out);
+/* The groups for one partition: groups[order[i]]. */
+struct pane_groups {
+    const struct pane_group *groups;
+    const uint32_t *order;
+    uint32_t count;
+};
+
+/* None if the writer did nothing in this run.  Borrowed until the next batch. */
+struct pane_groups pane_groups(const struct exec_node *writer, uint32_t run, uint32_t partition);
 
 #endif

@@ -90,8 +90,11 @@ static bool session_end(const struct vector *gap, uint32_t row, const struct zon
         struct calendar_interval months = {.months = VECTOR_VALUES(const int32_t, gap)[at]};
         fits = add_calendar(zone, start_us, &months, end_us);
     } else if (gap->type->id == TYPE_INTERVAL) {
-        fits = add_calendar(zone, start_us, &VECTOR_VALUES(const struct calendar_interval, gap)[at],
-                            end_us);
+        const struct calendar_interval *span =
+            &VECTOR_VALUES(const struct calendar_interval, gap)[at];
+        fits = span->months == 0 && span->days == 0
+                   ? !__builtin_add_overflow(start_us, span->micros, end_us)
+                   : add_calendar(zone, start_us, span, end_us);
     }
     return fits && *end_us > start_us;
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #define SESSION_MAGIC 0x5e55a601U
-#define PREFETCH      8
+#define AHEAD         16 /* keys that are looked for together */
 
 struct session_aggregate {
     uint32_t magic;
@@ -79,27 +79,49 @@ static void touch(struct session_aggregate *state, struct state_entry *entry, ui
     state->touched[state->touched_count++] = entry;
 }
 
+/* Some sessions of a writer: first all keys are looked for, then all are merged. */
+static enum status take_groups(struct session_aggregate *state, struct exec_context *ctx,
+                               const struct session_groups *groups, uint32_t first, uint32_t count,
+                               struct error *err)
+{
+    struct session_store *store = &state->store;
+    struct state_entry *entries[AHEAD];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session_group *group = &groups->groups[groups->order[first + i]];
+        entries[i] = NULL;
+        if (ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us) {
+            state->stats.rows_dropped++;
+            continue;
+        }
+        entries[i] = session_store_open(store, group->key, group->hash);
+        __builtin_prefetch(session_list_of(entries[i])->items);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session_group *group = &groups->groups[groups->order[first + i]];
+        if (entries[i] == NULL)
+            continue;
+        struct session_part part = {
+            .start_us = group->start_us, .end_us = group->end_us, .block = group->block};
+        touch(state, entries[i], ctx->run);
+        TRY(session_store_add(store, entries[i], &part, ctx->run, err));
+    }
+    return OK;
+}
+
 static enum status session_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                 struct exec_node *writer, struct error *err)
 {
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     CHECK(input == 0);
-    const struct session_group *groups = NULL;
-    uint32_t count = session_groups(writer, ctx->run, ctx->partition, &groups);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct session_group *group = &groups[i];
-        if (i + PREFETCH < count)
-            state_bucket_prefetch(state->store.bucket, groups[i + PREFETCH].hash);
-        if (ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us) {
-            state->stats.rows_dropped++;
-            continue;
-        }
-        struct state_entry *entry = session_store_open(&state->store, group->key, group->hash);
-        struct session_part part = {
-            .start_us = group->start_us, .end_us = group->end_us, .block = group->block};
-        touch(state, entry, ctx->run);
-        TRY(session_store_add(&state->store, entry, &part, ctx->run, err));
+    struct session_groups groups = session_groups(writer, ctx->run, ctx->partition);
+    for (uint32_t first = 0; first < groups.count; first += AHEAD) {
+        uint32_t left = groups.count - first;
+        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left; i++)
+            state_bucket_prefetch(state->store.bucket, groups.groups[groups.order[first + i]].hash);
+        for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
+            __builtin_prefetch(&groups.groups[groups.order[first + i]]);
+        TRY(take_groups(state, ctx, &groups, first, left < AHEAD ? left : AHEAD, err));
     }
     return OK;
 }
@@ -204,8 +226,10 @@ static enum status close_slice(struct emission *emission, const struct session_s
     struct session_aggregate *state = emission->node->state;
     for (uint32_t i = 0; i < slice->count; i++) {
         struct state_entry *entry = slice->entries[i];
-        if (i + PREFETCH < slice->count)
-            __builtin_prefetch(slice->entries[i + PREFETCH]);
+        if (i + AHEAD < slice->count)
+            __builtin_prefetch(slice->entries[i + AHEAD]);
+        if (i + AHEAD / 2 < slice->count)
+            __builtin_prefetch(session_list_of(slice->entries[i + AHEAD / 2])->items);
         if (session_entry_is_gone(entry))
             continue;
         TRY(close_sessions(emission, entry, err));

@@ -50,9 +50,9 @@ struct session_writer {
     uint64_t rows;
     bool direct; /* every row is a session */
     struct buffer scratch;
-    /* After finish: the sessions in the order of their partitions. */
-    struct session_group *sorted;
-    uint32_t sorted_capacity;
+    /* After finish: the sessions in the order of their partitions: numbers. */
+    uint32_t *order;
+    uint32_t order_capacity;
     uint32_t *starts; /* partitions + 1 */
     uint32_t start_count;
 };
@@ -313,8 +313,7 @@ static void sort_groups(struct session_writer *writer, uint32_t lanes)
         starts[lane + 1] += starts[lane];
     for (uint32_t i = 0; i < writer->count; i++)
         if (writer->groups[i].into == NONE)
-            writer->sorted[starts[hash_bucket(writer->groups[i].hash, lanes)]++] =
-                writer->groups[i];
+            writer->order[starts[hash_bucket(writer->groups[i].hash, lanes)]++] = i;
     memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
     starts[0] = 0;
 }
@@ -330,12 +329,12 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
         writer->start_count = lanes + 1;
         writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
     }
-    if (writer->sorted_capacity < writer->count) {
-        free(writer->sorted);
-        writer->sorted_capacity = writer->capacity;
-        writer->sorted = malloc(writer->sorted_capacity * sizeof *writer->sorted);
+    if (writer->order_capacity < writer->count) {
+        free(writer->order);
+        writer->order_capacity = writer->capacity;
+        writer->order = malloc(writer->order_capacity * sizeof *writer->order);
     }
-    CHECK(writer->starts != NULL && (writer->count == 0 || writer->sorted != NULL));
+    CHECK(writer->starts != NULL && (writer->count == 0 || writer->order != NULL));
     sort_groups(writer, lanes);
     return OK;
 }
@@ -349,21 +348,23 @@ static void writer_close(struct exec_node *self)
     buffer_fini(&writer->scratch);
     free(writer->groups);
     free(writer->slots);
-    free(writer->sorted);
+    free(writer->order);
     free(writer->starts);
 }
 
-uint32_t session_groups(const struct exec_node *node, uint32_t run, uint32_t partition,
-                        const struct session_group **out)
+struct session_groups session_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
 {
     const struct session_writer *writer = node->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
-    *out = NULL;
     if (writer->run != run || writer->start_count == 0)
-        return 0;
+        return (struct session_groups){0};
     CHECK(partition + 1 < writer->start_count);
-    *out = writer->sorted + writer->starts[partition];
-    return writer->starts[partition + 1] - writer->starts[partition];
+    uint32_t start = writer->starts[partition];
+    return (struct session_groups){
+        .groups = writer->groups,
+        .order = writer->count == 0 ? NULL : writer->order + start,
+        .count = writer->starts[partition + 1] - start,
+    };
 }
 
 const struct exec_node_ops node_session_writer = {

@@ -19,9 +19,15 @@ struct session_group {
     uint32_t into; /* the session that this one is a part of */
 };
 
-/* The sessions for one partition; 0 if the writer did nothing in this run.  Borrowed until the
- * next batch. */
-uint32_t session_groups(const struct exec_node *writer, uint32_t run, uint32_t partition,
-                        const struct session_group **out);
+/* The sessions for one partition: groups[order[i]]. */
+struct session_groups {
+    const struct session_group *groups;
+    const uint32_t *order;
+    uint32_t count;
+};
+
+/* None if the writer did nothing in this run.  Borrowed until the next batch. */
+struct session_groups session_groups(const struct exec_node *writer, uint32_t run,
+                                     uint32_t partition);
 
 #endif

@@ -233,7 +233,8 @@ uint64_t pane_store_close(struct pane_store *store, int64_t closed)
         generation_free(store->generations[gone++]);
     }
     store->count -= gone;
-    memmove(store->generations, store->generations + gone,
-            store->count * sizeof(struct pane_generation *));
+    if (gone > 0)
+        memmove(store->generations, store->generations + gone,
+                store->count * sizeof(struct pane_generation *));
     return groups;
 }
