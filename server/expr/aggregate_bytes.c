@@ -278,8 +278,8 @@ enum status value_list_load(struct value_list *list, struct arena *arena, struct
 
 static struct bytes set_entry(const struct value_set *set, uint32_t offset)
 {
-    struct bytes entry;
-    value_list_next(&set->list, &offset, &entry);
+    struct bytes entry = {0};
+    (void)value_list_next(&set->list, &offset, &entry);
     return entry;
 }
 

@@ -60,14 +60,14 @@ static enum status gather_elements(const struct cast_job *job, const struct vect
 
 static enum status lists(const struct cast_job *job, struct error *err)
 {
-    uint32_t *indices;
-    uint32_t count;
+    uint32_t *indices = NULL;
+    uint32_t count = 0;
     TRY(gather_elements(job, job->in, &indices, &count, err));
     struct cast_rows all = {.selected = count, .rows = count};
     for (uint32_t k = 0; k < job->out->child_count; k++) {
         const struct type *type =
             job->out->child_count == 2 && k == 0 ? job->out->type->key : job->out->type->element;
-        struct vector *part;
+        struct vector *part = NULL;
         if (count == 0) {
             TRY(vector_new(job->ctx->arena, type, 0, &job->out->children[k], err));
             continue;

@@ -151,7 +151,7 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
         (void)err;                                                                                 \
         const A *restrict a = call->args[0]->values;                                               \
         R *restrict out = call->out->values;                                                       \
-        uint32_t step = kernel_step(call->args[0]);                                                \
+        size_t step = kernel_step(call->args[0]);                                                  \
         if (kernel_is_dense(call) && step == 1) {                                                  \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \
                 A x = a[row];                                                                      \
@@ -174,8 +174,8 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
         const A *restrict a = call->args[0]->values;                                               \
         const B *restrict b = call->args[1]->values;                                               \
         R *restrict out = call->out->values;                                                       \
-        uint32_t step_a = kernel_step(call->args[0]);                                              \
-        uint32_t step_b = kernel_step(call->args[1]);                                              \
+        size_t step_a = kernel_step(call->args[0]);                                                \
+        size_t step_b = kernel_step(call->args[1]);                                                \
         if (kernel_is_dense(call) && step_a == 1 && step_b == 1) {                                 \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \
                 A x = a[row];                                                                      \

@@ -81,8 +81,8 @@ static bool counts(const struct kernel_call *call, uint32_t row)
         const T *restrict a = call->args[0]->values;                                               \
         const T *restrict b = call->args[1]->values;                                               \
         T *restrict out = call->out->values;                                                       \
-        uint32_t step_a = kernel_step(call->args[0]);                                              \
-        uint32_t step_b = kernel_step(call->args[1]);                                              \
+        size_t step_a = kernel_step(call->args[0]);                                                \
+        size_t step_b = kernel_step(call->args[1]);                                                \
         bool over = false;                                                                         \
         if (kernel_is_dense(call) && step_a + step_b == 2) {                                       \
             for (uint32_t row = 0; row < call->rows; row++) {                                      \

@@ -30,7 +30,7 @@ struct __attribute__((may_alias)) cell16 {
     do {                                                                                           \
         T *to = out->values;                                                                       \
         const T *from = source->vector->values;                                                    \
-        uint32_t step = source->vector->constant ? 0 : 1;                                          \
+        size_t step = source->vector->constant ? 0 : 1;                                            \
         for (uint32_t i = 0; i < source->rows.selected; i++) {                                     \
             uint32_t row = rows_at(&source->rows, i);                                              \
             to[row] = from[row * step];                                                            \
