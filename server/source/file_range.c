@@ -4,6 +4,7 @@
 #include "base/path.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,10 +51,13 @@ static void add_escaped(struct buffer *out, const char *text)
     buffer_add_byte(out, '\n');
 }
 
-void file_range_begin(struct buffer *out, const char *dir)
+void file_range_begin(struct buffer *out, const char *dir, const struct seen_mark *durable)
 {
     buffer_add_text(out, "files 1 ");
     add_escaped(out, dir);
+    if (durable->generation > 0 || durable->log_bytes > 0)
+        buffer_printf(out, "seen %" PRIu64 " %" PRIu64 " %08" PRIx32 "\n", durable->generation,
+                      durable->log_bytes, durable->crc);
 }
 
 void file_range_add_batch(struct buffer *out, int64_t log_offset)
@@ -131,6 +135,26 @@ static size_t count_lines(struct bytes text)
     return count;
 }
 
+static bool parse_mark(struct bytes line, struct seen_mark *out)
+{
+    char copy[96];
+    int end = 0;
+    if (line.size_bytes >= sizeof copy)
+        return false;
+    memcpy(copy, line.data, line.size_bytes);
+    copy[line.size_bytes] = '\0';
+    return sscanf(copy, "seen %" SCNu64 " %" SCNu64 " %" SCNx32 "%n", &out->generation,
+                  &out->log_bytes, &out->crc, &end) == 3 &&
+           copy[end] == '\0';
+}
+
+bool file_range_mark(struct bytes detail, struct seen_mark *out)
+{
+    struct bytes line;
+    return next_line(&detail, &line) && starts_with(line, "files 1 ") &&
+           next_line(&detail, &line) && parse_mark(line, out);
+}
+
 enum status file_range_parse(struct arena *arena, struct bytes detail, const char **dir,
                              struct range_file **out, size_t *count, struct error *err)
 {
@@ -147,6 +171,13 @@ enum status file_range_parse(struct arena *arena, struct bytes detail, const cha
     TRY(arena_alloc(arena, count_lines(detail), sizeof(struct range_file), &files, err));
     *out = files;
     int64_t log_offset = -1;
+    struct seen_mark mark;
+    struct bytes after = detail;
+    if (next_line(&after, &line) && starts_with(line, "seen ")) {
+        if (!parse_mark(line, &mark))
+            return broken(err, "a mark of files read cannot be read");
+        detail = after;
+    }
     while (next_line(&detail, &line)) {
         if (starts_with(line, "batch ")) {
             struct bytes number = bytes_of(line.data + 6, line.size_bytes - 6);

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAGIC      "TMSEEN1\n"
-#define RUN_FOOTER     24
-#define ENTRY_BYTES    24
-#define RUNS_MAX       48
-#define MANIFEST_MAX   65536
-#define TABLE_SLOTS    ((size_t)SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
-#define WRITE_CHUNK    ((size_t)1 << 20)
-#define PATH_BYTES_MAX 4096
+#define RUN_MAGIC        "TMSEEN1\n"
+#define RUN_FOOTER       24
+#define ENTRY_BYTES      24
+#define RUNS_MAX         48
+#define MANIFEST_MAX     65536
+#define TABLE_SLOTS      ((size_t)SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
+#define WRITE_CHUNK      ((size_t)1 << 20)
+#define RECORD_BYTES_MAX (WRITE_CHUNK * ENTRY_BYTES)
+#define PATH_BYTES_MAX   4096
+#define VERIFY_TRIES     3
 
 struct seen_entry {
     uint64_t high; /* the order of runs */
@@ -46,7 +48,10 @@ struct seen_files {
     size_t slot_count;
     size_t memory_count;
     struct buffer pending; /* entries not yet in the log */
-    struct vfs_file *log;
+    struct vfs_file *log;  /* NULL: closed since an append failed */
+    uint64_t log_bytes;
+    uint32_t log_crc; /* of log_bytes */
+    struct seen_mark durable;
     uint64_t log_generation;
     uint64_t next_generation;
 };
@@ -199,9 +204,9 @@ static enum status put_manifest(struct seen_files *seen, struct error *err)
     return status;
 }
 
-static enum status corrupt(struct error *err, const char *path)
+static enum status corrupt(struct error *err, const char *path, const char *reason)
 {
-    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", path, NULL);
+    return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", path, "reason", reason, NULL);
 }
 
 static enum status map_run(struct seen_files *seen, struct run *run, struct error *err)
@@ -209,7 +214,12 @@ static enum status map_run(struct seen_files *seen, struct run *run, struct erro
     char path[PATH_BYTES_MAX];
     file_path(seen, run->generation, "run", path);
     struct bytes content;
-    TRY(vfs_map(seen->vfs, path, &run->map, &content, err));
+    enum status status = vfs_map(seen->vfs, path, &run->map, &content, err);
+    if (status == STATUS_FILE_NOT_FOUND) {
+        error_clear(err);
+        return corrupt(err, path, "this part of the list of files read is gone");
+    }
+    TRY(status);
     bool whole = content.size_bytes >= RUN_FOOTER &&
                  content.size_bytes - RUN_FOOTER == run->count * ENTRY_BYTES;
     if (whole) {
@@ -224,7 +234,7 @@ static enum status map_run(struct seen_files *seen, struct run *run, struct erro
     if (!whole) {
         vfs_unmap(run->map);
         run->map = NULL;
-        return corrupt(err, path);
+        return corrupt(err, path, "this part of the list of files read is damaged");
     }
     run->entries = (const void *)content.data;
     return OK;
@@ -248,8 +258,12 @@ static bool parse_line(const char *line, const char *word, long long *first, lon
 static bool parse_manifest(struct seen_files *seen, char *text)
 {
     char *crc_line = strstr(text, "\ncrc ");
-    if (crc_line == NULL ||
-        strtoul(crc_line + 5, NULL, 16) != crc32c(0, text, (size_t)(crc_line + 1 - text)))
+    char expected[24];
+    if (crc_line == NULL)
+        return false;
+    (void)snprintf(expected, sizeof expected, "\ncrc %08x\n",
+                   crc32c(0, text, (size_t)(crc_line + 1 - text)));
+    if (strcmp(crc_line, expected) != 0)
         return false;
     crc_line[1] = '\0';
     char *rest = text;
@@ -284,7 +298,7 @@ static enum status load_manifest(struct seen_files *seen, struct arena *arena, s
                            arena_strndup(arena, text, strcspn(text, "\n")), "supported",
                            "tidemill-seen 1", NULL);
     if (!parse_manifest(seen, text))
-        return corrupt(err, path);
+        return corrupt(err, path, "the list of files read is damaged");
     for (size_t i = 0; i < seen->run_count; i++)
         TRY(map_run(seen, &seen->runs[i], err));
     return OK;
@@ -312,48 +326,64 @@ static void replay_log(struct seen_files *seen, struct bytes content, uint64_t *
     *valid = at;
 }
 
-/* The log is only a hint of what the intents say as well, so a torn end is cut, not refused. */
-static enum status open_log(struct seen_files *seen, struct error *err)
+/* A torn end is cut, for the intents repeat it; but not before what was durable. */
+static enum status read_log(struct seen_files *seen, const struct seen_mark *durable,
+                            struct error *err)
 {
     char path[PATH_BYTES_MAX];
     file_path(seen, seen->log_generation, "log", path);
-    uint64_t valid = 0;
-    bool found = false;
-    TRY(vfs_find(seen->vfs, path, &found, err));
-    if (found) {
-        struct vfs_map *map = NULL;
-        struct bytes content;
-        TRY(vfs_map(seen->vfs, path, &map, &content, err));
-        replay_log(seen, content, &valid);
-        vfs_unmap(map);
+    bool same = durable->generation == seen->log_generation;
+    struct vfs_map *map = NULL;
+    struct bytes content = bytes_of(NULL, 0);
+    enum status status = vfs_map(seen->vfs, path, &map, &content, err);
+    if (status == STATUS_FILE_NOT_FOUND) {
+        error_clear(err);
+        if (same && durable->log_bytes > 0)
+            return corrupt(err, path, "the log of files read is gone");
+        return OK;
     }
-    return vfs_open(seen->vfs, path, valid, 0, &seen->log, err);
+    TRY(status);
+    replay_log(seen, content, &seen->log_bytes);
+    seen->log_crc = crc32c(0, content.data, seen->log_bytes);
+    if (same && seen->log_bytes < durable->log_bytes)
+        status = corrupt(err, path, "the log of files read is damaged, cut short or an old copy");
+    else if (same && crc32c(0, content.data, durable->log_bytes) != durable->crc)
+        status = corrupt(err, path, "the log of files read is not the one this query wrote");
+    vfs_unmap(map);
+    return status;
 }
 
-static enum status load(struct seen_files *seen, struct error *err)
+/* Reads all there is; changes nothing. */
+static enum status load(struct seen_files *seen, const struct seen_mark *durable, bool *found,
+                        struct error *err)
 {
     char path[PATH_BYTES_MAX];
     (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
-    bool found = false;
-    TRY(vfs_make_dirs(seen->vfs, seen->dir, err));
-    TRY(vfs_find(seen->vfs, path, &found, err));
-    if (!found) {
-        seen->log_generation = 0;
-        seen->next_generation = 1;
-        TRY(put_manifest(seen, err));
-    } else {
+    TRY(vfs_find(seen->vfs, path, found, err));
+    seen->next_generation = 1;
+    if (*found) {
         struct arena *arena = arena_new("request", 0);
         enum status status = load_manifest(seen, arena, err);
         arena_free(arena);
         TRY(status);
     }
-    return open_log(seen, err);
+    if (seen->log_generation < durable->generation)
+        return corrupt(err, path,
+                       *found ? "the list of files read is an old copy"
+                              : "the list of files read is gone");
+    return read_log(seen, durable, err);
 }
 
-enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us,
-                            struct seen_files **out, struct error *err)
+/* Opens the log for appending behind what is valid in it. */
+static enum status open_log(struct seen_files *seen, struct error *err)
 {
-    CHECK(max_age_us >= 0);
+    char path[PATH_BYTES_MAX];
+    file_path(seen, seen->log_generation, "log", path);
+    return vfs_open(seen->vfs, path, seen->log_bytes, 0, &seen->log, err);
+}
+
+static struct seen_files *new_set(struct vfs *vfs, const char *dir, int64_t max_age_us)
+{
     struct seen_files *seen = calloc(1, sizeof *seen);
     CHECK(seen != NULL);
     seen->vfs = vfs;
@@ -364,15 +394,53 @@ enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us
     if (dir != NULL) {
         seen->dir = strdup(dir);
         CHECK(seen->dir != NULL);
-        enum status status = load(seen, err);
-        if (status != OK) {
-            seen_files_close(seen);
-            return status;
-        }
+    }
+    return seen;
+}
+
+enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us,
+                            const struct seen_mark *durable, struct seen_files **out,
+                            struct error *err)
+{
+    CHECK(max_age_us >= 0);
+    enum status status = OK;
+    struct seen_files *seen = new_set(vfs, dir, max_age_us);
+    if (dir != NULL) {
+        bool found = false;
+        TRY_OUT(vfs_make_dirs(vfs, dir, err));
+        TRY_OUT(load(seen, durable, &found, err));
+        seen->durable = *durable;
+        if (!found)
+            TRY_OUT(put_manifest(seen, err));
+        TRY_OUT(open_log(seen, err));
         seen_files_purge(seen);
     }
     *out = seen;
-    return OK;
+out:
+    if (status != OK)
+        seen_files_close(seen);
+    return status;
+}
+
+static enum status verify_once(struct vfs *vfs, const char *dir, const struct seen_mark *durable,
+                               struct error *err)
+{
+    bool found = false;
+    struct seen_files *seen = new_set(vfs, dir, INT64_MAX);
+    enum status status = load(seen, durable, &found, err);
+    seen_files_close(seen);
+    return status;
+}
+
+enum status seen_files_verify(struct vfs *vfs, const char *dir, const struct seen_mark *durable,
+                              struct error *err)
+{
+    enum status status = verify_once(vfs, dir, durable, err);
+    for (int i = 1; i < VERIFY_TRIES && status == STATUS_CHECKPOINT__CORRUPT; i++) {
+        error_clear(err); /* a worker may have replaced what was read at that moment */
+        status = verify_once(vfs, dir, durable, err);
+    }
+    return status;
 }
 
 void seen_files_close(struct seen_files *seen)
@@ -525,6 +593,9 @@ static enum status publish_run(struct seen_files *seen, struct run run, size_t m
     }
     vfs_close(seen->log);
     seen->log = NULL;
+    seen->log_bytes = 0;
+    seen->log_crc = 0;
+    seen->durable = (struct seen_mark){.generation = seen->log_generation};
     remove_file(seen, log_before, "log");
     for (size_t i = before_count - merged; i < before_count; i++) {
         vfs_unmap(before[i].map);
@@ -553,23 +624,54 @@ static enum status make_run(struct seen_files *seen, struct error *err)
     return status;
 }
 
+static enum status append_record(struct seen_files *seen, struct bytes entries, struct error *err)
+{
+    uint32_t header[2] = {(uint32_t)entries.size_bytes,
+                          crc32c(0, entries.data, entries.size_bytes)};
+    TRY(vfs_append(seen->log, bytes_of(header, sizeof header), err));
+    TRY(vfs_append(seen->log, entries, err));
+    seen->log_crc = crc32c(seen->log_crc, header, sizeof header);
+    seen->log_crc = crc32c(seen->log_crc, entries.data, entries.size_bytes);
+    seen->log_bytes += sizeof header + entries.size_bytes;
+    return OK;
+}
+
+/* After a failure the log is opened anew and cut to its last whole record: what follows a torn one
+ * would not be read. */
+static enum status write_pending(struct seen_files *seen, struct error *err)
+{
+    struct buffer *pending = &seen->pending;
+    size_t written = 0;
+    enum status status = OK;
+    if (seen->log == NULL)
+        TRY(open_log(seen, err));
+    while (status == OK && written < pending->size_bytes) {
+        size_t left = pending->size_bytes - written;
+        size_t part = left < RECORD_BYTES_MAX ? left : RECORD_BYTES_MAX;
+        status = append_record(seen, bytes_of(pending->data + written, part), err);
+        if (status == OK)
+            written += part;
+    }
+    if (status != OK) {
+        vfs_close(seen->log);
+        seen->log = NULL;
+        memmove(pending->data, pending->data + written, pending->size_bytes - written);
+        pending->size_bytes -= written;
+    } else if (written > WRITE_CHUNK) {
+        buffer_fini(pending);
+    } else {
+        pending->size_bytes = 0;
+    }
+    return status;
+}
+
 enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err)
 {
     CHECK(seen != NULL);
     *synced = false;
     if (seen->dir == NULL)
         return OK;
-    size_t size = seen->pending.size_bytes;
-    for (size_t at = 0; at < size;) {
-        size_t part = size - at < WRITE_CHUNK * ENTRY_BYTES ? size - at : WRITE_CHUNK * ENTRY_BYTES;
-        uint32_t header[2] = {(uint32_t)part, crc32c(0, seen->pending.data + at, part)};
-        TRY(vfs_append(seen->log, bytes_of(header, sizeof header), err));
-        TRY(vfs_append(seen->log, bytes_of(seen->pending.data + at, part), err));
-        at += part;
-    }
-    if (size > WRITE_CHUNK)
-        buffer_fini(&seen->pending);
-    seen->pending.size_bytes = 0;
+    TRY(write_pending(seen, err));
     if (seen->memory_count < SEEN_MEMORY_MAX)
         return OK;
     *synced = true;
@@ -579,7 +681,26 @@ enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error
 enum status seen_files_sync(struct seen_files *seen, struct error *err)
 {
     CHECK(seen != NULL);
-    return seen->dir == NULL ? OK : vfs_sync(seen->log, err);
+    if (seen->dir == NULL)
+        return OK;
+    if (seen->log == NULL)
+        TRY(open_log(seen, err));
+    TRY(vfs_sync(seen->log, err));
+    seen->durable = (struct seen_mark){
+        .generation = seen->log_generation, .log_bytes = seen->log_bytes, .crc = seen->log_crc};
+    return OK;
+}
+
+struct seen_mark seen_files_mark(const struct seen_files *seen)
+{
+    CHECK(seen != NULL);
+    return seen->durable;
+}
+
+bool seen_mark_after(const struct seen_mark *a, const struct seen_mark *b)
+{
+    return a->generation != b->generation ? a->generation > b->generation
+                                          : a->log_bytes > b->log_bytes;
 }
 
 uint64_t seen_files_count(const struct seen_files *seen)

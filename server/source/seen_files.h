@@ -16,7 +16,10 @@
  * that there are at most some dozen.  Runs are mapped, not loaded.
  *
  * The log is not synced with every batch: whoever adds entries has to keep them elsewhere (in the
- * intent of the batches) until seen_files_sync().
+ * intent of the batches) until seen_files_sync().  There belongs the mark of what is durable, too:
+ * it says how much of which log a crash cannot have taken.  So a log that is damaged, cut short,
+ * removed or replaced by an old copy is told from one that a crash cut, and is refused; only what
+ * lies behind the mark is cut, and that the intent repeats.
  * Threads: the batch thread.
  */
 #ifndef SERVER_SOURCE_SEEN_FILES_H
@@ -28,10 +31,22 @@
 
 struct seen_files;
 
-/* Opens or creates the set in `dir` (NULL: in memory only).  max_age_us INT64_MAX: no age counts.
- * Errors: CHECKSUM_MISMATCH, UNSUPPORTED_LOG_VERSION, those of vfs. */
+/* So much is durable: this log up to log_bytes, which have this CRC-32C, and all older ones. */
+struct seen_mark {
+    uint64_t generation;
+    uint64_t log_bytes;
+    uint32_t crc;
+};
+
+/* Opens or creates the set in `dir` (NULL: in memory only), which holds at least what `durable`
+ * says.  max_age_us INT64_MAX: no age counts.
+ * Errors: CHECKPOINT__CORRUPT, CHECKPOINT__UNSUPPORTED_VERSION, those of vfs. */
 MUST_USE enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us,
-                                     struct seen_files **out, struct error *err);
+                                     const struct seen_mark *durable, struct seen_files **out,
+                                     struct error *err);
+/* The same checks; nothing is changed, and what was never there is fine. */
+MUST_USE enum status seen_files_verify(struct vfs *vfs, const char *dir,
+                                       const struct seen_mark *durable, struct error *err);
 void seen_files_close(struct seen_files *seen); /* NULL is fine */
 
 /* Neither seen nor too old. */
@@ -50,6 +65,10 @@ void seen_files_purge(struct seen_files *seen);
 MUST_USE enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err);
 /* Makes everything flushed durable. */
 MUST_USE enum status seen_files_sync(struct seen_files *seen, struct error *err);
+/* What is durable now. */
+struct seen_mark seen_files_mark(const struct seen_files *seen);
+/* Whether `a` claims more than `b`. */
+bool seen_mark_after(const struct seen_mark *a, const struct seen_mark *b);
 
 /* Entries held, runs included. */
 uint64_t seen_files_count(const struct seen_files *seen);

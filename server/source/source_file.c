@@ -381,13 +381,25 @@ out:
     return status;
 }
 
+static void raise_mark(struct seen_mark *newest, const struct source_range *range)
+{
+    struct seen_mark mark;
+    if (file_range_mark(range->detail, &mark) && seen_mark_after(&mark, newest))
+        *newest = mark;
+}
+
 static enum status file_recover(struct source *self, const struct source_range *committed,
                                 const struct source_range *pending, size_t pending_count,
                                 struct error *err)
 {
     struct file_source *source = source_of(self);
+    struct seen_mark durable = {0};
+    if (committed != NULL)
+        raise_mark(&durable, committed);
+    for (size_t i = 0; i < pending_count; i++)
+        raise_mark(&durable, &pending[i]);
     TRY(seen_files_open(source->config.vfs, source->config.state_dir,
-                        source->options.max_file_age_us, &source->seen, err));
+                        source->options.max_file_age_us, &durable, &source->seen, err));
     if (committed != NULL)
         TRY(recover_range(source, committed, err));
     for (size_t i = 0; i < pending_count; i++)
@@ -638,7 +650,10 @@ static void print_offset(struct arena *batch, int64_t log_offset, struct bytes *
 static void print_detail(struct file_source *source, struct arena *batch, struct bytes *out)
 {
     struct buffer header = {0};
-    file_range_begin(&header, source->dir);
+    struct seen_mark durable = {0};
+    if (source->seen != NULL)
+        durable = seen_files_mark(source->seen);
+    file_range_begin(&header, source->dir, &durable);
     buffer_add_bytes(&header, buffer_bytes(&source->carry));
     *out = arena_copy(batch, buffer_bytes(&header));
     buffer_fini(&header);
@@ -716,7 +731,7 @@ static enum status file_plan(struct source *self, bool unlimited, struct arena *
         take_files(source, count);
     print_offset(batch, source->log_offset, &range->end);
     range->detail = bytes_of(NULL, 0);
-    if (source->carry.size_bytes > 0)
+    if (source->log_offset >= 0)
         print_detail(source, batch, &range->detail);
     if (count > 0)
         discard_rest(source, count);

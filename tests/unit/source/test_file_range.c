@@ -15,13 +15,20 @@ static void files_are_read_back(void **state)
     struct buffer out = {0};
     struct range_file first = {.path = "/in/a b%\n", .size_bytes = 5, .mtime_us = -7};
     struct range_file second = {.path = "/elsewhere/c", .size_bytes = 0, .mtime_us = 9};
-    file_range_begin(&out, "/in");
+    struct seen_mark mark = {.generation = 3, .log_bytes = 32, .crc = 0xabc};
+    struct seen_mark read = {0};
+    file_range_begin(&out, "/in", &mark);
     file_range_add_batch(&out, 3);
     file_range_add_file(&out, "/in", &first);
     file_range_add_batch(&out, 4);
     file_range_add_file(&out, "/in", &second);
-    assert_string_equal(buffer_text(&out),
-                        "files 1 /in\nbatch 3\n5 -7 a b%25%0A\nbatch 4\n0 9 /elsewhere/c\n");
+    assert_string_equal(
+        buffer_text(&out),
+        "files 1 /in\nseen 3 32 00000abc\nbatch 3\n5 -7 a b%25%0A\nbatch 4\n0 9 /elsewhere/c\n");
+    assert_true(file_range_mark(buffer_bytes(&out), &read));
+    assert_true(read.generation == 3 && read.log_bytes == 32 && read.crc == 0xabc);
+    assert_false(file_range_mark(bytes_of_text("files 1 /in\nbatch 3\n"), &read));
+    assert_false(file_range_mark(bytes_of_text("{}"), &read));
     const char *dir = NULL;
     struct range_file *files = NULL;
     size_t count = 0;
@@ -33,9 +40,9 @@ static void files_are_read_back(void **state)
     assert_int_equal(files[0].log_offset, 3);
     assert_string_equal(files[1].path, second.path);
     assert_int_equal(files[1].log_offset, 4);
-    static const char *const bad[] = {"files 2 /in\n", "files 1 /in\n5 5 a\n",
-                                      "files 1 /in\nbatch 1\nx 5 a\n",
-                                      "files 1 /in\nbatch 1\n5 5 \n"};
+    static const char *const bad[] = {
+        "files 2 /in\n",        "files 1 /in\nseen 1 2\n",       "files 1 /in\nseen 1 2 3x\n",
+        "files 1 /in\n5 5 a\n", "files 1 /in\nbatch 1\nx 5 a\n", "files 1 /in\nbatch 1\n5 5 \n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(file_range_parse(arena, bytes_of_text(bad[i]), &dir, &files, &count, &err),
                          STATUS_CHECKPOINT__INCONSISTENT);
