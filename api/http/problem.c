@@ -9,7 +9,8 @@ void problem_put_error(struct json_writer *json, const struct error *err)
 {
     CHECK(err->status != OK);
     json_put_text(json, "condition", status_name(err->status));
-    json_put_text(json, "sqlState", status_sqlstate(err->status));
+    const char *state = status_sqlstate(err->status);
+    json_put_text(json, "sqlState", *state == '\0' ? NULL : state);
     json_begin_object(json, "parameters");
     for (const char *at = err->params; *at != '\0';) {
         const char *value = at + strlen(at) + 1;
@@ -89,6 +90,8 @@ void problem_put_fixes(struct json_writer *json, const char *key, const struct f
             json_put_text(json, "pointer", edit->pointer);
             if (edit->value_json != NULL)
                 json_put_raw(json, "value", bytes_of_text(edit->value_json));
+            if (edit->remove)
+                json_put_bool(json, "remove", true);
             if (edit->replace != NULL)
                 json_put_text(json, "replace", edit->replace);
             if (edit->text != NULL)

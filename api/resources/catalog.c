@@ -65,7 +65,8 @@ static void put_condition(struct json_writer *json, enum status status)
     static const char *const domains[] = {"none", "user", "external", "internal"};
     json_begin_object(json, NULL);
     json_put_text(json, "condition", status_name(status));
-    json_put_text(json, "sqlState", status_sqlstate(status));
+    const char *state = status_sqlstate(status);
+    json_put_text(json, "sqlState", *state == '\0' ? NULL : state);
     json_put_text(json, "domain", domains[status_domain(status)]);
     json_put_bool(json, "retryable", status_retryable(status));
     json_put_int(json, "status", status_http(status));

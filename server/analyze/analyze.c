@@ -79,39 +79,20 @@ static void init_functions(struct analyzer *analyzer, const struct query_spec *s
 }
 
 /* Each view is resolved where it is defined, used or not. */
-static enum status check_views(struct analyzer *analyzer, struct diagnostics *diagnostics,
-                               struct error *err)
+static enum status check_views(struct analyzer *analyzer, struct error *err)
 {
     for (uint32_t i = 0; i < analyzer->spec->view_count; i++) {
         struct relation ignored;
         struct analysis saved = *analyzer->analysis;
         analyzer->view_end = i;
+        uint32_t before = analyzer->broken;
         enum status status = catalog_view(analyzer, i, &ignored, err);
-        uint32_t capacity = analyzer->relation_capacity;
         analyzer->analysis->relation_count = saved.relation_count;
         analyzer->analysis->watermark_count = saved.watermark_count;
-        analyzer->relation_capacity = capacity;
-        if (status == OK)
-            continue;
-        struct error copy = *err;
-        if (diagnostics == NULL)
-            return status;
-        TRY(diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL));
-        *err = copy;
-        return status;
+        TRY(analyzer_go_on(analyzer, before, status, err));
     }
     analyzer->view_end = (uint32_t)analyzer->spec->view_count;
     return OK;
-}
-
-static enum status report(struct diagnostics *diagnostics, enum status status, struct error *err)
-{
-    if (status == OK || diagnostics == NULL)
-        return status;
-    struct error copy = *err;
-    TRY(diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL));
-    *err = copy;
-    return status;
 }
 
 enum status parse_text(struct analyzer *analyzer, struct bytes text, struct ast_query **out,
@@ -137,6 +118,43 @@ static enum status resolve_main(struct analyzer *analyzer, struct error *err)
     return OK;
 }
 
+/* Everything, as far as it can be looked at; the result is the first that was collected. */
+static enum status collect(struct analyzer *analyzer, struct error *err)
+{
+    size_t known = analyzer->diagnostics->count;
+    connector_collect(analyzer);
+    TRY(check_views(analyzer, err));
+    uint32_t before = analyzer->broken;
+    enum status status = resolve_main(analyzer, err);
+    TRY(analyzer_go_on(analyzer, before, status, err));
+    analyzer->analysis->next_id = analyzer->next_id;
+    bool resolved = status == OK && analyzer->broken == before;
+    if (!analyzer->options->bounded) {
+        status = resolved ? check_query(analyzer, err) : check_sink_alone(analyzer, err);
+        TRY(analyzer_go_on(analyzer, analyzer->broken, status, err));
+    }
+    if (analyzer->broken == 0)
+        return OK;
+    const struct diagnostic *at = analyzer->diagnostics->first;
+    while (known-- > 0)
+        at = at->next;
+    while (at != NULL && at->severity != DIAGNOSTIC_ERROR)
+        at = at->next;
+    if (at == NULL) /* all of it beyond the limit of the list */
+        at = diagnostics_first_error(analyzer->diagnostics);
+    CHECK(at != NULL);
+    *err = at->error;
+    return err->status;
+}
+
+static enum status stop_at_first(struct analyzer *analyzer, struct error *err)
+{
+    TRY(check_views(analyzer, err));
+    TRY(resolve_main(analyzer, err));
+    analyzer->analysis->next_id = analyzer->next_id;
+    return analyzer->options->bounded ? OK : check_query(analyzer, err);
+}
+
 enum status analyze_query(struct arena *query, const struct query_spec *spec,
                           const struct analyze_options *options, struct diagnostics *diagnostics,
                           struct analysis **out, struct error *err)
@@ -144,6 +162,7 @@ enum status analyze_query(struct arena *query, const struct query_spec *spec,
     struct analysis *analysis = arena_new_object(query, sizeof *analysis);
     struct analyzer analyzer = {
         .arena = query,
+        .diagnostics = diagnostics,
         .spec = spec,
         .options = options,
         .analysis = analysis,
@@ -155,11 +174,7 @@ enum status analyze_query(struct arena *query, const struct query_spec *spec,
     analyzer.case_sensitive = conf_bool(&spec->conf, CONF_caseSensitive);
     analysis->ansi = analyzer.functions.ansi;
     analysis->time_zone = analyzer.functions.time_zone;
-    TRY(check_views(&analyzer, diagnostics, err));
-    TRY(report(diagnostics, resolve_main(&analyzer, err), err));
-    analysis->next_id = analyzer.next_id;
-    if (!options->bounded)
-        TRY(report(diagnostics, check_query(&analyzer, err), err));
+    TRY(diagnostics == NULL ? stop_at_first(&analyzer, err) : collect(&analyzer, err));
     *out = analysis;
     return OK;
 }

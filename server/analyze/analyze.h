@@ -58,9 +58,9 @@ struct analysis {
 };
 
 /*
- * Resolves spec->sql.  The result lives in `query`.  With a collector, what can be said about
- * several places is added to it (views one by one, then the query, then the streaming rules), and
- * the first of the errors is returned.
+ * Resolves spec->sql.  The result lives in `query`.  With a collector, everything that can be said
+ * is added to it (sources and tables, views one by one, the items of each SELECT, the sink, the
+ * streaming rules), each once, and the first of the errors is returned.
  * Errors: every condition of analysis that Spark has, by its name; NOT_SUPPORTED.
  */
 MUST_USE enum status analyze_query(struct arena *query, const struct query_spec *spec,

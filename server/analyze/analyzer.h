@@ -79,8 +79,17 @@ struct named_expr {
     struct named_expr *next;
 };
 
+/* What is known of a source or a table of the spec. */
+struct connector {
+    const struct type *type; /* its columns; NULL: what is wrong with it is reported */
+    bool asked;
+};
+
 struct analyzer {
     struct arena *arena;
+    struct diagnostics *diagnostics; /* collects what is wrong; NULL: the first is returned */
+    uint32_t broken;                 /* how often something was collected */
+    struct connector *connectors;    /* of spec->sources, then spec->tables */
     const struct query_spec *spec;
     const struct analyze_options *options;
     struct analysis *analysis;
@@ -131,6 +140,7 @@ struct resolver {
     int input_position, input_position_end;   /* of the clause, for its errors */
     int select_position, select_position_end; /* of the SELECT */
     bool item_aliased;                        /* the select item has an alias */
+    bool collect; /* a column that is not there is collected, and NULL takes its place */
 };
 
 static inline struct resolver resolver_of(struct analyzer *analyzer, struct scope *scope,
@@ -307,6 +317,30 @@ MUST_USE enum status catalog_relation(struct analyzer *analyzer, const struct as
 MUST_USE enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relation *out,
                                   struct error *err);
 
+/* ---- sources, tables and the sink of the spec (connectors.c) ---- */
+
+/* Asks every source and table and collects what is wrong with them. */
+void connector_collect(struct analyzer *analyzer);
+/* The columns of one.  Errors: those of its kind, with a pointer into the spec. */
+MUST_USE enum status connector_schema(struct analyzer *analyzer, uint32_t index, bool is_table,
+                                      const struct type **out, struct error *err);
+/* The sink's options and paths and, if it is known, the schema that it is to take. */
+MUST_USE enum status connector_sink(struct analyzer *analyzer, const struct type *schema,
+                                    struct error *err);
+/* DATA_SOURCE_NOT_FOUND with the nearest kind of sink. */
+enum status connector_no_sink(const char *format, struct error *err);
+void connector_point_at_sink(struct analyzer *analyzer, struct error *err);
+
+/*
+ * Collecting: analysis goes on behind an error as long as what follows is not likely to be wrong
+ * only because of it.  analyzer_collect takes err over; analyzer_go_on does so for a status unless
+ * something was collected since `broken_before`, and returns OK; without a collector it returns
+ * the status.
+ */
+void analyzer_collect(struct analyzer *analyzer, struct error *err);
+MUST_USE enum status analyzer_go_on(struct analyzer *analyzer, uint32_t broken_before,
+                                    enum status status, struct error *err);
+
 /* ---- parts of SELECT (select_parts.c, aggregation.c) ---- */
 
 struct grouping {
@@ -375,6 +409,8 @@ MUST_USE enum status check_streaming(const struct analysis *analysis, enum outpu
                                      struct error *err);
 /* The rules, the sink and the mode of the spec (check_sink.c). */
 MUST_USE enum status check_query(struct analyzer *analyzer, struct error *err);
+/* What can be said of them where the SQL could not be resolved. */
+MUST_USE enum status check_sink_alone(struct analyzer *analyzer, struct error *err);
 
 /* Parses SQL as the spec's conf wants it: "x" may be a name.  (analyze.c) */
 MUST_USE enum status parse_text(struct analyzer *analyzer, struct bytes text,

@@ -14,32 +14,6 @@
 
 /* ---- sources and tables ---- */
 
-static enum status source_schema(struct analyzer *analyzer, const struct relation_spec *spec,
-                                 bool streaming, const struct type **out, struct error *err)
-{
-    struct analyze_catalog *catalog = analyzer->options->catalog;
-    if (catalog != NULL)
-        return catalog->schema(catalog, analyzer->arena, spec, streaming, out, err);
-    const struct source_ops *ops = source_find(spec->format);
-    if (ops == NULL)
-        return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", spec->format, NULL);
-    struct source_config config = {
-        .name = spec->name,
-        .format = spec->format,
-        .options = &spec->options,
-        .schema = spec->schema,
-        .time_zone = analyzer->functions.time_zone,
-        .ansi = analyzer->functions.ansi,
-        .conf = analyzer->spec->conf.items,
-        .conf_count = analyzer->spec->conf.count,
-    };
-    struct source *source;
-    TRY(ops->open(analyzer->arena, &config, &source, err));
-    *out = type_clone(analyzer->arena, ops->schema(source));
-    ops->close(source);
-    return OK;
-}
-
 static void add_relation(struct analyzer *analyzer, const struct relation_spec *spec,
                          bool streaming, uint32_t index)
 {
@@ -60,15 +34,23 @@ static void add_relation(struct analyzer *analyzer, const struct relation_spec *
     };
 }
 
-static enum status watermark_of_spec(struct analyzer *analyzer, const struct watermark_spec *spec,
-                                     struct relation *relation, struct error *err)
+/* Points at a field of the spec, which is not a place in a SQL text. */
+static enum status at_field(const char *base, const char *field, enum status status,
+                            struct error *err)
 {
-    if (spec->column == NULL)
-        return OK;
-    int64_t delay_us = 0;
-    TRY(catalog_delay(spec->delay, analyzer->arena, &delay_us, err));
+    if (status == OK || base == NULL)
+        return status;
+    err->position = err->position_end = -1;
+    err->view[0] = '\0';
+    (void)snprintf(err->pointer, sizeof err->pointer, "%s/%s", base, field);
+    return status;
+}
+
+static enum status watermark_column(struct analyzer *analyzer, const char *column,
+                                    struct relation *relation, int64_t delay_us, struct error *err)
+{
     struct ast_expr *ast;
-    TRY(parser_expr(analyzer->arena, bytes_of_text(spec->column), &ast, err));
+    TRY(parser_expr(analyzer->arena, bytes_of_text(column), &ast, err));
     struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
     struct expr *expr;
     TRY(resolve_expr(&resolver, ast, &expr, err));
@@ -78,6 +60,23 @@ static enum status watermark_of_spec(struct analyzer *analyzer, const struct wat
         return error_raise(err, STATUS_EVENT_TIME_MUST_BE_TOP_LEVEL_COLUMN, "eventExpr",
                            expr_sql(analyzer, expr), NULL);
     return relation_watermark(analyzer, relation, ordinal, delay_us, -1, -1, err);
+}
+
+/* `base` is the pointer to the source or view. */
+static enum status watermark_of_spec(struct analyzer *analyzer, const struct watermark_spec *spec,
+                                     const char *base, struct relation *relation, struct error *err)
+{
+    if (spec->column == NULL)
+        return OK;
+    int64_t delay_us = 0;
+    uint32_t before = analyzer->broken;
+    enum status status = at_field(base, "watermark/delay",
+                                  catalog_delay(spec->delay, analyzer->arena, &delay_us, err), err);
+    TRY(analyzer_go_on(analyzer, before, status, err));
+    before = analyzer->broken;
+    status = at_field(base, "watermark/column",
+                      watermark_column(analyzer, spec->column, relation, delay_us, err), err);
+    return analyzer_go_on(analyzer, before, status, err);
 }
 
 enum status catalog_delay(const char *text, struct arena *arena, int64_t *out, struct error *err)
@@ -117,7 +116,7 @@ static enum status resolve_source(struct analyzer *analyzer, uint32_t index, boo
     const struct relation_spec *spec =
         is_table ? &analyzer->spec->tables[index] : &analyzer->spec->sources[index];
     const struct type *schema;
-    TRY(source_schema(analyzer, spec, !is_table, &schema, err));
+    TRY(connector_schema(analyzer, index, is_table, &schema, err));
     struct logical_node *node = logical_new(analyzer->arena, LOGICAL_RELATION, NULL, 0);
     analyzer_node(analyzer, node, ast->position, ast->position_end);
     node->streaming = !is_table && !analyzer->options->bounded;
@@ -140,7 +139,10 @@ static enum status resolve_source(struct analyzer *analyzer, uint32_t index, boo
     }
     out->node = node;
     out->scope = scope_new(analyzer, node, spec->name, NULL);
-    return watermark_of_spec(analyzer, &spec->watermark, out, err);
+    const char *options = spec->options.pointer;
+    size_t size = options == NULL ? 0 : strlen(options) - strlen("/options");
+    const char *base = options == NULL ? NULL : arena_strndup(analyzer->arena, options, size);
+    return watermark_of_spec(analyzer, &spec->watermark, base, out, err);
 }
 
 /* ---- views ---- */
@@ -194,6 +196,8 @@ static enum status drop_duplicates(struct analyzer *analyzer, const struct view_
 static enum status view_body(struct analyzer *analyzer, const struct view_spec *view,
                              struct relation *out, struct error *err)
 {
+    const char *base =
+        arena_sprintf(analyzer->arena, "/views/%zu", (size_t)(view - analyzer->spec->views));
     if (view->sql != NULL) {
         struct ast_query *ast;
         TRY(parse_text(analyzer, bytes_of_text(view->sql), &ast, err));
@@ -205,13 +209,18 @@ static enum status view_body(struct analyzer *analyzer, const struct view_spec *
                                     .position_end = -1,
                                     .kind = AST_RELATION_TABLE,
                                     .table.name = {.parts = &part, .count = 1}};
-        TRY(resolve_relation(analyzer, &from, NULL, NULL, out, err));
+        enum status status = resolve_relation(analyzer, &from, NULL, NULL, out, err);
+        TRY(status == STATUS_TABLE_OR_VIEW_NOT_FOUND && err->view[0] == '\0'
+                ? at_field(base, "from", status, err)
+                : status);
         out->node = relation_visible(analyzer, out);
         out->scope = scope_new(analyzer, out->node, NULL, NULL);
     }
     if (view->drop_duplicates || view->drop_duplicates_within_watermark)
-        TRY(drop_duplicates(analyzer, view, out, err));
-    TRY(watermark_of_spec(analyzer, &view->watermark, out, err));
+        TRY(at_field(base,
+                     view->drop_duplicates ? "dropDuplicates" : "dropDuplicatesWithinWatermark",
+                     drop_duplicates(analyzer, view, out, err), err));
+    TRY(watermark_of_spec(analyzer, &view->watermark, base, out, err));
     return OK;
 }
 
@@ -236,7 +245,7 @@ enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relat
     analyzer->view_end = saved.view_end;
     analyzer->ctes = saved.ctes;
     analyzer->depth = saved.depth;
-    if (status != OK && err->view[0] == '\0')
+    if (status != OK && err->view[0] == '\0' && err->pointer[0] == '\0')
         snprintf(err->view, sizeof err->view, "%s", view->name);
     if (status == OK)
         out->scope = scope_new(analyzer, out->node, view->name, NULL);

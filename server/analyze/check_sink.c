@@ -5,6 +5,7 @@
 #include "analyze/analyzer.h"
 #include "base/check.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 static enum status raise_no_sink(const char *format, struct error *err)
@@ -15,7 +16,19 @@ static enum status raise_no_sink(const char *format, struct error *err)
         return error_raise(err, STATUS_KAFKA_DATA_SOURCE_NOT_ENABLED, "provider", "kafka", NULL);
     if (strcasecmp(format, "binaryFile") == 0)
         return error_raise(err, STATUS_UNSUPPORTED_FEATURE__WRITE_FOR_BINARY_SOURCE, NULL);
-    return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+    return connector_no_sink(format, err);
+}
+
+/* A column of partitionBy: "/sink/partitionBy/0", or the option that names them all. */
+static void point_at_partition(const struct sink_spec *sink, size_t i, struct error *err)
+{
+    const char *base = sink->partition_by_pointer;
+    if (base == NULL)
+        return;
+    if (sink->partition_by_is_text)
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s", base);
+    else
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s/%zu", base, i);
 }
 
 static enum status check_partitions(struct analyzer *analyzer, const struct sink_spec *sink,
@@ -25,8 +38,12 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
     struct buffer names = {0};
     if (sink->partition_by_count == 0)
         return OK;
-    if (strcasecmp(sink->format, "memory") == 0)
-        return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1197, "operation", sink->format, NULL);
+    if (strcasecmp(sink->format, "memory") == 0) {
+        (void)error_raise(err, STATUS__LEGACY_ERROR_TEMP_1197, "operation", sink->format, NULL);
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s",
+                       sink->partition_by_pointer == NULL ? "" : sink->partition_by_pointer);
+        return err->status;
+    }
     for (size_t i = 0; i < sink->partition_by_count; i++) {
         bool found = false;
         for (uint32_t j = 0; j < schema->field_count; j++)
@@ -38,11 +55,15 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
         error_raise(err, STATUS__LEGACY_ERROR_TEMP_1196, "columnType", "Partition", "columnName",
                     sink->partition_by[i], "validColumnNames", buffer_text(&names), NULL);
         buffer_fini(&names);
+        point_at_partition(sink, i, err);
         return err->status;
     }
-    if (sink->partition_by_count >= schema->field_count)
-        return error_raise(err, STATUS_ALL_PARTITION_COLUMNS_NOT_ALLOWED, NULL);
-    return OK;
+    if (sink->partition_by_count < schema->field_count)
+        return OK;
+    (void)error_raise(err, STATUS_ALL_PARTITION_COLUMNS_NOT_ALLOWED, NULL);
+    (void)snprintf(err->pointer, sizeof err->pointer, "%s",
+                   sink->partition_by_pointer == NULL ? "" : sink->partition_by_pointer);
+    return err->status;
 }
 
 static enum status check_sink_mode(const struct sink_spec *sink, enum output_mode mode,
@@ -50,24 +71,70 @@ static enum status check_sink_mode(const struct sink_spec *sink, enum output_mod
 {
     static const char *const names[] = {"append", "update", "complete"};
     const struct sink_ops *ops = sink_find(sink->format);
-    if (ops == NULL)
-        return raise_no_sink(sink->format, err);
+    if (ops == NULL) {
+        (void)raise_no_sink(sink->format, err);
+        (void)snprintf(err->pointer, sizeof err->pointer, "/sink/format");
+        return err->status;
+    }
     if (ops->modes[mode])
         return OK;
-    return error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
-                       names[mode], "className", sink->format, NULL);
+    (void)error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
+                      names[mode], "className", sink->format, NULL);
+    (void)snprintf(err->pointer, sizeof err->pointer, "/outputMode");
+    return err->status;
+}
+
+/* Spark writes such records, too, but whoever reads them finds one of the fields. */
+static void warn_of_equal_names(struct analyzer *analyzer)
+{
+    const struct type *schema = analyzer->analysis->schema;
+    if (strcasecmp(analyzer->spec->sink.format, "json") != 0)
+        return;
+    for (uint32_t i = 0; i < schema->field_count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (name_equal(analyzer, schema->fields[i].name, schema->fields[j].name)) {
+                analyzer->analysis->warnings[0] = arena_sprintf(
+                    analyzer->arena,
+                    "The output has two columns named %s: most readers of its JSON find only one of "
+                    "them. Give one another name",
+                    schema->fields[i].name);
+                return;
+            }
+}
+
+static bool has_sink(const struct analyzer *analyzer)
+{
+    return analyzer->spec->has_sink && !analyzer->options->skip_sink &&
+           analyzer->spec->sink.format != NULL;
+}
+
+enum status check_sink_alone(struct analyzer *analyzer, struct error *err)
+{
+    struct analysis *analysis = analyzer->analysis;
+    enum status status = analyze_output_mode(analyzer->spec->output_mode, &analysis->mode, err);
+    if (status == OK && has_sink(analyzer))
+        status = check_sink_mode(&analyzer->spec->sink, analysis->mode, err);
+    TRY(analyzer_go_on(analyzer, analyzer->broken, status, err));
+    return has_sink(analyzer) ? connector_sink(analyzer, NULL, err) : OK;
 }
 
 enum status check_query(struct analyzer *analyzer, struct error *err)
 {
-    const struct query_spec *spec = analyzer->spec;
-    const struct sink_spec *sink = &spec->sink;
+    const struct sink_spec *sink = &analyzer->spec->sink;
     struct analysis *analysis = analyzer->analysis;
-    bool with_sink = spec->has_sink && !analyzer->options->skip_sink && sink->format != NULL;
-    TRY(analyze_output_mode(spec->output_mode, &analysis->mode, err));
-    if (with_sink)
-        TRY(check_sink_mode(sink, analysis->mode, err));
-    if (with_sink)
-        TRY(check_partitions(analyzer, sink, err));
-    return check_streaming(analysis, analysis->mode, err);
+    TRY(analyze_output_mode(analyzer->spec->output_mode, &analysis->mode, err));
+    if (!has_sink(analyzer))
+        return check_streaming(analysis, analysis->mode, err);
+    warn_of_equal_names(analyzer);
+    uint32_t before = analyzer->broken;
+    TRY(analyzer_go_on(analyzer, before, check_sink_mode(sink, analysis->mode, err), err));
+    bool mode_fits = analyzer->broken == before;
+    before = analyzer->broken;
+    TRY(analyzer_go_on(analyzer, before, check_partitions(analyzer, sink, err), err));
+    bool partitions_fit = analyzer->broken == before;
+    /* A mode that the sink refuses is not judged a second time. */
+    if (mode_fits)
+        TRY(analyzer_go_on(analyzer, analyzer->broken,
+                           check_streaming(analysis, analysis->mode, err), err));
+    return connector_sink(analyzer, partitions_fit ? analysis->schema : NULL, err);
 }

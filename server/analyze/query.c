@@ -241,7 +241,7 @@ enum status resolve_set_operation(struct analyzer *analyzer, const struct ast_te
 {
     struct logical_node *a = relation_visible(analyzer, left);
     struct logical_node *b = relation_visible(analyzer, right);
-    const struct type **types;
+    const struct type **types = NULL;
     if (ast->set.by_name)
         TRY(align_by_name(analyzer, ast, a, &b, err));
     TRY(common_types(analyzer, ast, a, b, &types, err));
@@ -439,10 +439,31 @@ static enum status resolve_table_term(struct analyzer *analyzer, const struct as
     return resolve_relation(analyzer, relation, outer, NULL, out, err);
 }
 
+/* With a collector the right side is looked at even if the left one is wrong. */
+static enum status resolve_sides(struct analyzer *analyzer, const struct ast_term *ast,
+                                 struct scope *outer, struct expr_list *outer_refs,
+                                 struct relation sides[2], struct error *err)
+{
+    uint32_t before = analyzer->broken;
+    enum status status = resolve_term(analyzer, ast->set.left, outer, outer_refs, &sides[0], err);
+    if (status == OK)
+        return resolve_term(analyzer, ast->set.right, outer, outer_refs, &sides[1], err);
+    if (analyzer->diagnostics == NULL)
+        return status;
+    struct error first = *err;
+    TRY(analyzer_go_on(analyzer, before, status, err));
+    before = analyzer->broken;
+    TRY(analyzer_go_on(analyzer, before,
+                       resolve_term(analyzer, ast->set.right, outer, outer_refs, &sides[1], err),
+                       err));
+    *err = first;
+    return status;
+}
+
 enum status resolve_term(struct analyzer *analyzer, const struct ast_term *ast, struct scope *outer,
                          struct expr_list *outer_refs, struct relation *out, struct error *err)
 {
-    struct relation left, right;
+    struct relation sides[2];
     switch (ast->kind) {
     case AST_TERM_SELECT:
         return resolve_select(analyzer, ast->select, NULL, outer, outer_refs, NULL, out, err);
@@ -453,9 +474,8 @@ enum status resolve_term(struct analyzer *analyzer, const struct ast_term *ast, 
     case AST_TERM_QUERY:
         return resolve_query(analyzer, ast->query, outer, outer_refs, out, err);
     case AST_TERM_SET:
-        TRY(resolve_term(analyzer, ast->set.left, outer, outer_refs, &left, err));
-        TRY(resolve_term(analyzer, ast->set.right, outer, outer_refs, &right, err));
-        return resolve_set_operation(analyzer, ast, &left, &right, out, err);
+        TRY(resolve_sides(analyzer, ast, outer, outer_refs, sides, err));
+        return resolve_set_operation(analyzer, ast, &sides[0], &sides[1], out, err);
     case AST_TERM_PIPE:
         return resolve_pipe(analyzer, ast, outer, outer_refs, out, err);
     }

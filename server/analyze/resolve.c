@@ -334,6 +334,7 @@ static enum status resolve_index(struct resolver *resolver, const struct expr *b
                                  const struct ast_expr *ast, struct expr **out, struct error *err)
 {
     struct resolver inner = *resolver;
+    inner.collect = false;
     enum status status = resolve_expr(&inner, ast, out, err);
     resolver->used_alias = inner.used_alias;
     bool suggested = status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION;
@@ -434,6 +435,19 @@ static enum status raise_star(const struct ast_expr *ast, struct error *err)
                        "expression `alias`", NULL);
 }
 
+static enum status resolve_column(struct resolver *resolver, const struct ast_expr *ast,
+                                  struct expr **out, struct error *err)
+{
+    enum status status =
+        scope_resolve(resolver, &ast->column, ast->position, ast->position_end, out, err);
+    if (!resolver->collect || (status != STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION &&
+                               status != STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION))
+        return status;
+    analyzer_collect(resolver->analyzer, err);
+    *out = expr_null(resolver->analyzer->arena, type_simple(TYPE_VOID));
+    return OK;
+}
+
 enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, struct expr **out,
                          struct error *err)
 {
@@ -445,7 +459,7 @@ enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, 
     case AST_EXPR_COLUMN:
         if (ast->column.identifier != NULL)
             return resolve_identifier(resolver, ast, out, err);
-        return scope_resolve(resolver, &ast->column, ast->position, ast->position_end, out, err);
+        return resolve_column(resolver, ast, out, err);
     case AST_EXPR_STAR:
         return raise_star(ast, err);
     case AST_EXPR_UNARY:

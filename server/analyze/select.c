@@ -31,7 +31,15 @@ struct select {
     struct sort_key *order;
     uint32_t order_count;
     bool order_global;
+    uint32_t broken; /* of the analyser when this SELECT began */
+    bool quiet;      /* its input is broken: what is wrong with the rest may follow from that */
 };
+
+/* What the analyser's count is compared with before an error is collected. */
+static uint32_t collected_before(const struct select *select)
+{
+    return select->quiet ? select->broken : select->analyzer->broken;
+}
 
 static struct resolver select_resolver(struct select *select, enum clause clause)
 {
@@ -220,6 +228,32 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
     return OK;
 }
 
+/* In the place of an item that is wrong, so that others may name it. */
+static void add_placeholder(struct select *select, const struct ast_item *ast)
+{
+    struct analyzer *analyzer = select->analyzer;
+    struct select_item item = {
+        .name = ast->aliases.count > 0 ? name_text(analyzer, &ast->aliases.items[0]) : "",
+        .expr = expr_null(analyzer->arena, type_simple(TYPE_VOID)),
+        .ast = ast->expr,
+        .alias_id = analyzer->next_id++,
+        .position = ast->position,
+        .position_end = ast->position_end,
+    };
+    select_items_add(analyzer->arena, &select->items, item);
+}
+
+static enum status collect_item(struct select *select, struct resolver *resolver,
+                                const struct ast_item *ast, struct error *err)
+{
+    uint32_t before = collected_before(select), items = select->items.count;
+    enum status status = resolve_item(select, resolver, ast, err);
+    TRY(analyzer_go_on(select->analyzer, before, status, err));
+    if (status != OK && select->items.count == items)
+        add_placeholder(select, ast);
+    return OK;
+}
+
 static enum status select_list(struct select *select, struct error *err)
 {
     const struct ast_item_list *list = &select->ast->items;
@@ -229,7 +263,7 @@ static enum status select_list(struct select *select, struct error *err)
         arena_new_object(select->analyzer->arena, (list->count + 1) * sizeof *select->aliases);
     if (list->count == 0) {
         struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
-        return resolve_item(select, &resolver, &all, err);
+        return collect_item(select, &resolver, &all, err);
     }
     for (size_t i = 0; i < list->count; i++) {
         struct resolver resolver = select_resolver(select, CLAUSE_SELECT);
@@ -238,7 +272,8 @@ static enum status select_list(struct select *select, struct error *err)
                       CONF_lateralColumnAlias_enableImplicitResolution))
             resolver.alias_count = select->alias_count;
         resolver.item_aliased = list->items[i].aliases.count > 0;
-        TRY(resolve_item(select, &resolver, &list->items[i], err));
+        resolver.collect = select->analyzer->diagnostics != NULL && !select->quiet;
+        TRY(collect_item(select, &resolver, &list->items[i], err));
     }
     return OK;
 }
@@ -825,12 +860,17 @@ enum status resolve_select(struct analyzer *analyzer, const struct ast_select *a
         .tail = tail,
         .outer = outer,
         .outer_refs = outer_refs,
+        .broken = analyzer->broken,
     };
     TRY(select_from(&select, input, err));
+    select.quiet = analyzer->broken != select.broken;
     if (ast->where != NULL) {
         struct resolver resolver = select_resolver(&select, CLAUSE_WHERE);
-        TRY(select_where(analyzer, ast->where, &resolver, &select.input, ast->position,
-                         ast->position_end, err));
+        resolver.collect = analyzer->diagnostics != NULL && !select.quiet;
+        uint32_t before = collected_before(&select);
+        enum status status = select_where(analyzer, ast->where, &resolver, &select.input,
+                                          ast->position, ast->position_end, err);
+        TRY(analyzer_go_on(analyzer, before, status, err));
     }
     TRY(resolve_group_windows(&select, err));
     TRY(select_list(&select, err));

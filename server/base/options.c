@@ -78,10 +78,25 @@ static bool option_known(const char *name, const struct option_def *const *table
     return false;
 }
 
-static void point_at(const struct options *options, const char *name, struct error *err)
+void options_point_at(const struct options *options, const char *name, struct error *err)
 {
-    if (options->pointer != NULL)
-        (void)snprintf(err->pointer, sizeof err->pointer, "%s/%s", options->pointer, name);
+    if (options->pointer == NULL)
+        return;
+    for (size_t i = 0; i < options->count; i++) {
+        if (strcasecmp(options->items[i].name, name) == 0)
+            name = options->items[i].name;
+    }
+    size_t used = (size_t)snprintf(err->pointer, sizeof err->pointer, "%s/", options->pointer);
+    for (; *name != '\0' && used + 2 < sizeof err->pointer; name++) { /* RFC 6901 */
+        if (*name == '~' || *name == '/') {
+            err->pointer[used++] = '~';
+            err->pointer[used++] = *name == '~' ? '0' : '1';
+        } else {
+            err->pointer[used++] = *name;
+        }
+    }
+    if (used < sizeof err->pointer)
+        err->pointer[used] = '\0';
 }
 
 enum status options_check(const struct options *options, const struct option_def *const *tables,
@@ -97,7 +112,7 @@ enum status options_check(const struct options *options, const struct option_def
             (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
         enum status status =
             error_raise(err, STATUS_UNKNOWN_OPTION, "option", name, "hint", hint, NULL);
-        point_at(options, name, err);
+        options_point_at(options, name, err);
         return status;
     }
     return OK;
@@ -108,7 +123,7 @@ static enum status invalid(const struct options *options, const char *name, cons
 {
     enum status status = error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value",
                                      value, "expected", expected, NULL);
-    point_at(options, name, err);
+    options_point_at(options, name, err);
     return status;
 }
 

@@ -44,6 +44,9 @@ const char *options_get(const struct options *options, const char *name);
 MUST_USE enum status options_check(const struct options *options,
                                    const struct option_def *const *tables, struct error *err);
 
+/* Makes err->pointer name the option, in the user's spelling of it. */
+void options_point_at(const struct options *options, const char *name, struct error *err);
+
 /* The option or, if not set, `fallback`.  Errors: INVALID_OPTION_VALUE (name, value, expected). */
 MUST_USE enum status options_bool(const struct options *options, const char *name, bool fallback,
                                   bool *out, struct error *err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define GLOB_DEPTH_MAX    16
 #define GLOB_EXPANDED_MAX 1000
@@ -102,6 +103,15 @@ const char *path_strip_file_scheme(const char *path)
     if (strncmp(authority, "localhost/", 10) == 0)
         return authority + 9;
     return authority[0] == '/' ? authority : path;
+}
+
+char *path_absolute(struct arena *arena, const char *path)
+{
+    const char *plain = path_strip_file_scheme(path);
+    char here[4096];
+    if (plain[0] == '/' || getcwd(here, sizeof here) == NULL)
+        return path_normalize(arena, plain);
+    return path_normalize(arena, path_join(arena, here, plain));
 }
 
 char *path_to_uri(struct arena *arena, const char *path)

@@ -1,6 +1,6 @@
 /*
- * Paths and file name patterns, as users of Hadoop-style options expect them.  Text only; nothing
- * here touches a disk.  Results are in the caller's arena.  Threads: any.
+ * Paths and file name patterns, as users of Hadoop-style options expect them.  Text only: nothing
+ * here looks at a file.  Results are in the caller's arena.  Threads: any.
  */
 #ifndef SERVER_BASE_PATH_H
 #define SERVER_BASE_PATH_H
@@ -24,6 +24,9 @@ bool path_is_below(const char *path, const char *dir);
 const char *path_strip_file_scheme(const char *path);
 /* "s3a://b/k" -> 3; 0 if there is no scheme. */
 size_t path_scheme_length(const char *path);
+
+/* The normalized path without a file scheme; a relative one counts from the working directory. */
+char *path_absolute(struct arena *arena, const char *path);
 
 /* "file:///a/b%20c": how progress documents and input_file_name() print a local path. */
 char *path_to_uri(struct arena *arena, const char *path);

@@ -16,6 +16,15 @@ enum status vfs_error(struct error *err, const char *path, int errno_value)
         return error_raise(err, STATUS_FILE_NOT_FOUND, "path", path, NULL);
     case EEXIST:
         return error_raise(err, STATUS_FILE_ALREADY_EXISTS, "path", path, NULL);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG: /* no trying again changes these; somebody has to */
+        return error_raise(err, STATUS_PATH_NOT_USABLE, "path", path, "reason",
+                           strerror_r(errno_value, reason, sizeof reason), NULL);
     default:
         return error_raise(err, STATUS_IO_FAILURE, "path", path, "reason",
                            strerror_r(errno_value, reason, sizeof reason), NULL);

@@ -7,7 +7,8 @@
  * vfs_fault, which fails the Nth call.
  *
  * Paths are absolute or relative to the process; components are separated by '/'.
- * Errors of all members: IO_FAILURE, DISK_FULL, FILE_NOT_FOUND, each with the path.
+ * Errors of all members: IO_FAILURE, PATH_NOT_USABLE (permission denied, no directory, read-only:
+ * what trying again does not change), DISK_FULL, FILE_NOT_FOUND, each with the path.
  * Threads: any, for different files; one file belongs to one thread at a time.
  */
 #ifndef SERVER_BASE_VFS_H

@@ -22,11 +22,7 @@ bool listen_is_loopback(const char *listen)
            strncmp(listen, "[::1]:", 6) == 0 || strncmp(listen, "unix:", 5) == 0;
 }
 
-/*
- * The path with links of its existing part followed: realpath of the longest prefix that exists,
- * and the rest by text.
- */
-static char *resolve(struct arena *arena, const char *path)
+char *path_policy_resolve(struct arena *arena, const char *path)
 {
     char *normal = path_normalize(arena, path);
     char *prefix = arena_strdup(arena, normal);
@@ -57,10 +53,10 @@ struct path_policy *path_policy_new(const struct config *config)
     policy->roots = arena_new_object(policy->arena, (count + 1) * sizeof(const char *));
     for (size_t i = 0; i < count; i++)
         policy->roots[policy->root_count++] =
-            resolve(policy->arena, config_path(config, SETTING_allowPath, i));
+            path_policy_resolve(policy->arena, config_path(config, SETTING_allowPath, i));
     if (count == 0 && !policy->everything)
         policy->roots[policy->root_count++] =
-            resolve(policy->arena, config_text(config, SETTING_dataDir));
+            path_policy_resolve(policy->arena, config_text(config, SETTING_dataDir));
     size_t used = 0;
     for (size_t i = 0; i < policy->root_count && used < sizeof policy->text; i++)
         used += (size_t)snprintf(policy->text + used, sizeof policy->text - used, "%s%s",
@@ -98,7 +94,7 @@ enum status path_policy_check(const struct path_policy *policy, const char *path
     const char *wild = path + strcspn(path, "*?[{\\");
     bool allowed = false;
     if (strstr(wild, "..") == NULL) {
-        const char *real = resolve(arena, fixed_part(arena, path));
+        const char *real = path_policy_resolve(arena, fixed_part(arena, path));
         for (size_t i = 0; i < policy->root_count && !allowed; i++)
             allowed = path_is_below(real, policy->roots[i]);
     }

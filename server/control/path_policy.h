@@ -26,4 +26,8 @@ MUST_USE enum status path_policy_check_spec(const struct path_policy *policy,
                                             const struct query_spec *spec,
                                             struct diagnostics *diagnostics, struct error *err);
 
+/* The path with links of its existing part followed: realpath of the longest prefix that exists,
+ * and the rest by text. */
+char *path_policy_resolve(struct arena *arena, const char *path);
+
 #endif

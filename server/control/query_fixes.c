@@ -5,6 +5,7 @@
 #include "control/query_validate.h"
 
 #include "base/check.h"
+#include "base/options.h"
 #include "spec/json_reader.h"
 
 #include <stdio.h>
@@ -62,6 +63,8 @@ static bool apply_edit(json_t *root, const struct fix_edit *edit)
     json_t *container = resolve(root, edit->pointer, last, sizeof last);
     if (!json_is_object(container) && !json_is_array(container))
         return false;
+    if (edit->remove)
+        return json_is_object(container) && json_object_del(container, last) == 0;
     json_t *old = json_is_array(container) ? json_array_get(container, strtoul(last, NULL, 10))
                                            : json_object_get(container, last);
     json_t *value = NULL;
@@ -76,23 +79,33 @@ static bool apply_edit(json_t *root, const struct fix_edit *edit)
                : json_object_set_new(container, last, value) == 0;
 }
 
-static bool accepted(struct arena *arena, struct bytes json, const struct fix *fix)
+/* What the fixes of one request share. */
+struct fixing {
+    struct arena *arena;
+    const struct path_policy *paths;
+    json_t *root; /* the spec as it was sent */
+    struct validation *validation;
+    size_t tried;
+};
+
+/* One error less; the fix of the only one leaves none. */
+static bool accepted(struct fixing *fixing, const struct fix *fix)
 {
-    struct error ignored = ERROR_INIT;
-    json_t *root = NULL;
-    if (json_load(json, &root, &ignored) != OK)
-        return false;
+    json_t *root = json_deep_copy(fixing->root);
     bool good = true;
     for (const struct fix_edit *edit = fix->edits; edit != NULL && good; edit = edit->next)
         good = apply_edit(root, edit);
-    if (good)
-        good = query_check(arena, bytes_of_text(json_print(arena, root)), &ignored) == OK;
+    if (good) {
+        struct bytes edited = bytes_of_text(json_print(fixing->arena, root));
+        size_t left = query_count_errors(fixing->arena, fixing->paths, edited);
+        good = left < fixing->validation->diagnostics->error_count;
+    }
     json_decref(root);
     return good;
 }
 
-/* Another output mode that the streaming rules accept. */
-static void fix_mode(struct validation *validation, struct diagnostic *diagnostic)
+/* Another output mode that the streaming rules accept; first the one that a misspelt word means. */
+static void fix_mode(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     static const struct {
         const char *title, *value, *consequence;
@@ -103,30 +116,63 @@ static void fix_mode(struct validation *validation, struct diagnostic *diagnosti
          "The sink receives the whole result with every batch."},
         {"Use append mode", "\"append\"", "The sink receives each row once, when it is final."},
     };
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        diagnostic_add_fix(validation->diagnostics, diagnostic, modes[i].title,
-                           modes[i].consequence);
-        diagnostic_add_value_edit(validation->diagnostics, diagnostic, "/outputMode",
-                                  modes[i].value);
+    static const char *const names[] = {"update", "complete", "append"};
+    const char *written = error_param(&diagnostic->error, "outputMode");
+    const char *meant = written == NULL ? NULL : nearest_name(written, names, 3);
+    struct diagnostics *list = fixing->validation->diagnostics;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < 3; i++) {
+            if ((meant == names[i]) != (pass == 0))
+                continue;
+            diagnostic_add_fix(list, diagnostic, modes[i].title, modes[i].consequence);
+            diagnostic_add_value_edit(list, diagnostic, "/outputMode", modes[i].value);
+        }
     }
 }
 
-/* The text at the error's position, and the pointer to the text it is in. */
-static const char *text_at(struct arena *arena, const struct validation *validation,
-                           const struct error *err, const char **pointer)
+/* ---- SQL texts ---- */
+
+/* The text that the error's position counts in, and the pointer to it; NULL: it has no place. */
+static const char *text_of(const struct fixing *fixing, const struct error *err,
+                           const char **pointer)
 {
-    const char *sql = validation->spec->sql;
+    const struct query_spec *spec = fixing->validation->spec;
+    const char *sql = spec->sql;
     *pointer = "/sql";
-    for (size_t i = 0; err->view[0] != '\0' && i < validation->spec->view_count; i++) {
-        if (strcmp(validation->spec->views[i].name, err->view) == 0) {
-            sql = validation->spec->views[i].sql;
-            *pointer = arena_sprintf(arena, "/views/%zu/sql", i);
+    for (size_t i = 0; err->view[0] != '\0' && i < spec->view_count; i++) {
+        if (strcmp(spec->views[i].name, err->view) == 0) {
+            sql = spec->views[i].sql;
+            *pointer = arena_sprintf(fixing->arena, "/views/%zu/sql", i);
         }
     }
-    if (sql == NULL || err->position < 0 || err->position_end <= err->position ||
-        (size_t)err->position_end > strlen(sql))
+    if (sql == NULL || err->pointer[0] != '\0' || err->position < 0 ||
+        err->position_end <= err->position || (size_t)err->position_end > strlen(sql))
         return NULL;
-    return arena_strndup(arena, sql + err->position, (size_t)(err->position_end - err->position));
+    return sql;
+}
+
+/* Puts `right` in the place of what the error is about.  An edit names the first piece that reads
+ * so: as much of what stands before it is taken along as makes it the first. */
+static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *right,
+                       const char *consequence)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    if (sql == NULL)
+        return;
+    size_t from = (size_t)err->position, to = (size_t)err->position_end;
+    const char *piece = arena_strndup(fixing->arena, sql + from, to - from);
+    while (from > 0 && strstr(sql, piece) != sql + from) {
+        from--;
+        piece = arena_strndup(fixing->arena, sql + from, to - from);
+    }
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       consequence);
+    diagnostic_add_text_edit(
+        list, diagnostic, pointer, piece,
+        arena_sprintf(fixing->arena, "%.*s%s", (int)(err->position - (int)from), piece, right));
 }
 
 /* "`a`, `b`" -> a, or the quoted name if it needs its quotes. */
@@ -152,25 +198,192 @@ static const char *first_proposal(struct arena *arena, const char *proposals)
     return result;
 }
 
-static void fix_column(struct arena *arena, struct validation *validation,
-                       struct diagnostic *diagnostic)
+/* ---- values and names of the spec ---- */
+
+static const char *as_json(struct arena *arena, const char *text)
 {
-    const char *pointer = NULL;
-    const char *wrong = text_at(arena, validation, &diagnostic->error, &pointer);
-    const char *right = first_proposal(arena, error_param(&diagnostic->error, "proposal"));
-    if (wrong == NULL || right == NULL)
-        return;
-    diagnostic_add_fix(validation->diagnostics, diagnostic, arena_sprintf(arena, "Use %s", right),
-                       "The column is read.");
-    diagnostic_add_text_edit(validation->diagnostics, diagnostic, pointer, wrong, right);
+    json_t *value = json_string(text);
+    const char *result = json_print(arena, value);
+    json_decref(value);
+    return result;
 }
 
-/* Keeps the fixes that the analyser accepts. */
-static void keep_accepted(struct arena *arena, struct bytes json, struct diagnostic *diagnostic,
-                          size_t *tried)
+static void set_value(struct fixing *fixing, struct diagnostic *diagnostic, const char *right,
+                      const char *consequence)
+{
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       consequence);
+    diagnostic_add_value_edit(list, diagnostic, diagnostic->error.pointer,
+                              as_json(fixing->arena, right));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), end_size = strlen(end);
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+/* `s`.`visitr` -> visitor: a misspelling, and not just the nearest of all columns. */
+static bool is_near(struct arena *arena, const char *quoted, const char *right)
+{
+    if (quoted == NULL)
+        return false;
+    const char *dot = strrchr(quoted, '.');
+    const char *name = (dot == NULL ? quoted : dot + 1);
+    name += *name == '`';
+    const char *plain = arena_strndup(arena, name, strcspn(name, "`"));
+    const char *last = strrchr(right, '.');
+    const char *candidates[] = {last == NULL ? right : last + 1};
+    return nearest_name(plain, candidates, 1) != NULL;
+}
+
+static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *right = first_proposal(fixing->arena, error_param(&diagnostic->error, "proposal"));
+    if (right == NULL ||
+        !is_near(fixing->arena, error_param(&diagnostic->error, "objectName"), right))
+        return;
+    if (ends_with(diagnostic->error.pointer, "/watermark/column"))
+        set_value(fixing, diagnostic, right, "The column is the event time.");
+    else
+        replace_at(fixing, diagnostic, right, "The column is read.");
+}
+
+/* A relation that is not there: the source, table or view with the nearest name. */
+static void fix_relation(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const struct query_spec *spec = fixing->validation->spec;
+    size_t count = 0;
+    const char **names = arena_new_object(
+        fixing->arena,
+        (spec->source_count + spec->table_count + spec->view_count + 1) * sizeof *names);
+    for (size_t i = 0; i < spec->source_count; i++)
+        names[count++] = spec->sources[i].name;
+    for (size_t i = 0; i < spec->table_count; i++)
+        names[count++] = spec->tables[i].name;
+    for (size_t i = 0; i < spec->view_count; i++)
+        names[count++] = spec->views[i].name;
+    const char *quoted = error_param(&diagnostic->error, "relationName");
+    const char *written = quoted == NULL ? "" : quoted + (*quoted == '`');
+    const char *plain = arena_strndup(fixing->arena, written, strcspn(written, "`"));
+    const char *right = nearest_name(plain, names, count);
+    if (right == NULL)
+        return;
+    if (ends_with(diagnostic->error.pointer, "/from"))
+        set_value(fixing, diagnostic, right, "The relation is read.");
+    else
+        replace_at(fixing, diagnostic, right, "The relation is read.");
+}
+
+/* The name in "Did you mean NAME?" of the error's text, or NULL. */
+static const char *suggested(struct arena *arena, const struct error *err)
+{
+    static const char ask[] = "Did you mean ";
+    const char *at = strstr(err->text, ask);
+    if (at == NULL)
+        return NULL;
+    at += sizeof ask - 1;
+    const char *end = strchr(at, '?');
+    return end == NULL ? NULL : arena_strndup(arena, at, (size_t)(end - at));
+}
+
+/* A field, an option or a setting of another name: its value moves there. */
+static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *right = suggested(fixing->arena, &diagnostic->error);
+    const char *pointer = diagnostic->error.pointer;
+    const char *slash = strrchr(pointer, '/');
+    char last[160];
+    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    json_t *value = json_object_get(container, last);
+    if (right == NULL || slash == NULL || value == NULL ||
+        json_object_get(container, right) != NULL)
+        return;
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Write %s", right),
+                       "The value counts.");
+    diagnostic_add_removal(list, diagnostic, pointer);
+    diagnostic_add_value_edit(
+        list, diagnostic,
+        arena_sprintf(fixing->arena, "%.*s/%s", (int)(slash - pointer), pointer, right),
+        json_print(fixing->arena, value));
+}
+
+/* "onFailure, always or never" -> its words. */
+static size_t words_of(struct arena *arena, const char *expected, const char **words, size_t room)
+{
+    size_t count = 0;
+    while (*expected != '\0' && count < room) {
+        expected += strspn(expected, ", ");
+        size_t size = strcspn(expected, ", ");
+        if (size > 0 && !(size == 2 && strncmp(expected, "or", 2) == 0))
+            words[count++] = arena_strndup(arena, expected, size);
+        expected += size;
+    }
+    return count;
+}
+
+/* A misspelt word where only some are possible. */
+static void fix_value(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *words[16];
+    const char *value = error_param(&diagnostic->error, "value");
+    const char *expected = error_param(&diagnostic->error, "expected");
+    if (value == NULL || expected == NULL || diagnostic->error.pointer[0] == '\0' ||
+        strncmp(expected, "a ", 2) == 0 || strncmp(expected, "an ", 3) == 0)
+        return; /* "an integer from 1 to 10" is no list of words */
+    size_t count = words_of(fixing->arena, expected, words, sizeof words / sizeof words[0]);
+    const char *right = nearest_name(value, words, count);
+    if (right != NULL)
+        set_value(fixing, diagnostic, right, "The value counts.");
+}
+
+static void fix_format(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *right = suggested(fixing->arena, &diagnostic->error);
+    if (right != NULL && ends_with(diagnostic->error.pointer, "/format"))
+        set_value(fixing, diagnostic, right, "The format is known.");
+}
+
+/* ---- all ---- */
+
+static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    switch ((int)diagnostic->error.status) {
+    case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_OPERATION:
+    case STATUS_STREAMING_OUTPUT_MODE__INVALID:
+    case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
+        fix_mode(fixing, diagnostic);
+        break;
+    case STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION:
+        fix_column(fixing, diagnostic);
+        break;
+    case STATUS_TABLE_OR_VIEW_NOT_FOUND:
+        fix_relation(fixing, diagnostic);
+        break;
+    case STATUS_UNKNOWN_FIELD:
+    case STATUS_UNKNOWN_OPTION:
+    case STATUS_UNKNOWN_CONF:
+        fix_name(fixing, diagnostic);
+        break;
+    case STATUS_INVALID_FIELD_VALUE:
+    case STATUS_INVALID_OPTION_VALUE:
+        fix_value(fixing, diagnostic);
+        break;
+    case STATUS_DATA_SOURCE_NOT_FOUND:
+        fix_format(fixing, diagnostic);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Keeps the fixes that are accepted. */
+static void keep_accepted(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     for (struct fix **link = &diagnostic->fixes; *link != NULL;) {
-        bool good = (*tried)++ < FIXES_MAX && accepted(arena, json, *link);
+        bool good = fixing->tried++ < FIXES_MAX && accepted(fixing, *link);
         (*link)->validated = good;
         if (good)
             link = &(*link)->next;
@@ -179,24 +392,19 @@ static void keep_accepted(struct arena *arena, struct bytes json, struct diagnos
     }
 }
 
-void query_add_fixes(struct arena *arena, struct bytes json, struct validation *validation)
+void query_add_fixes(struct arena *arena, const struct path_policy *paths, struct bytes json,
+                     struct validation *validation)
 {
-    size_t tried = 0;
+    struct error ignored = ERROR_INIT;
+    struct fixing fixing = {.arena = arena, .paths = paths, .validation = validation};
+    if (!diagnostics_has_errors(validation->diagnostics) ||
+        json_load(json, &fixing.root, &ignored) != OK)
+        return;
     for (struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next) {
         if (at->severity != DIAGNOSTIC_ERROR)
             continue;
-        switch ((int)at->error.status) {
-        case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_OPERATION:
-        case STATUS_STREAMING_OUTPUT_MODE__INVALID:
-        case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
-            fix_mode(validation, at);
-            break;
-        case STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION:
-            fix_column(arena, validation, at);
-            break;
-        default:
-            break;
-        }
-        keep_accepted(arena, json, at, &tried);
+        propose(&fixing, at);
+        keep_accepted(&fixing, at);
     }
+    json_decref(fixing.root);
 }

@@ -2,9 +2,14 @@
 
 #include "analyze/analyze.h"
 #include "base/check.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/vfs_posix.h"
 #include "plan/planner.h"
 #include "sink/sink.h"
+#include "source/file_options.h"
 #include "source/source.h"
+#include "spec/conf.h"
 
 #include <stdio.h>
 
@@ -120,14 +125,121 @@ static bool can_analyze(const struct query_spec *spec)
     return true;
 }
 
-static void analyze(struct arena *arena, struct validation *out)
+/* Looks at the relations of a spec as the worker will, on disk where the policy allows it: does the
+ * path exist, which columns come from directory names. */
+struct disk_catalog {
+    struct analyze_catalog base;
+    const struct query_spec *spec;
+    const struct path_policy *paths;
+};
+
+static bool may_look(const struct disk_catalog *catalog, const struct relation_spec *relation)
+{
+    static const char *const names[] = {"path", "basePath"};
+    struct error ignored = ERROR_INIT;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *path = options_get(&relation->options, names[i]);
+        if (path != NULL && path_policy_check(catalog->paths, path, &ignored) != OK)
+            return false;
+    }
+    return true;
+}
+
+static enum status relation_schema(struct analyze_catalog *self, struct arena *arena,
+                                   const struct relation_spec *relation, bool streaming,
+                                   const struct type **out, struct error *err)
+{
+    (void)streaming;
+    const struct disk_catalog *catalog = (const struct disk_catalog *)self;
+    const struct source_ops *ops = source_find(relation->format);
+    if (ops == NULL)
+        return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", relation->format, NULL);
+    struct source_config config = {
+        .name = relation->name,
+        .format = relation->format,
+        .options = &relation->options,
+        .schema = relation->schema,
+        .time_zone = conf_text(&catalog->spec->conf, CONF_session_timeZone),
+        .ansi = conf_bool(&catalog->spec->conf, CONF_ansi_enabled),
+        .vfs = may_look(catalog, relation) ? vfs_posix() : NULL,
+        .clock = clock_real(),
+        .conf = catalog->spec->conf.items,
+        .conf_count = catalog->spec->conf.count,
+    };
+    struct source *source = NULL;
+    TRY(ops->open(arena, &config, &source, err));
+    *out = type_clone(arena, ops->schema(source));
+    ops->close(source);
+    return OK;
+}
+
+static struct disk_catalog disk_catalog_of(const struct query_spec *spec,
+                                           const struct path_policy *paths)
+{
+    return (struct disk_catalog){.base = {.schema = relation_schema}, .spec = spec, .paths = paths};
+}
+
+/* The overlap of sink and sources that the analyser sees in the texts of the paths, once more with
+ * links followed. */
+static enum status check_links(struct arena *arena, const struct path_policy *paths,
+                               const struct query_spec *spec, struct diagnostics *diagnostics,
+                               struct error *err)
+{
+    const char *dir = spec->has_sink ? options_get(&spec->sink.options, "path") : NULL;
+    if (dir == NULL || *dir == '\0' || path_policy_check(paths, dir, err) != OK) {
+        error_clear(err);
+        return OK;
+    }
+    const char *real_dir = path_policy_resolve(arena, path_absolute(arena, dir));
+    for (size_t i = 0; i < spec->source_count; i++) {
+        const struct relation_spec *source = &spec->sources[i];
+        const char *path = options_get(&source->options, "path");
+        if (path == NULL || *path == '\0' || file_options_would_read(arena, path, dir) ||
+            path_policy_check(paths, path, err) != OK ||
+            !file_options_would_read(arena, path_policy_resolve(arena, path_absolute(arena, path)),
+                                     real_dir)) {
+            error_clear(err);
+            continue;
+        }
+        (void)error_raise(err, STATUS_SINK_PATH_OVERLAPS_SOURCE, "path", dir, "source",
+                          source->name, "sourcePath", path, NULL);
+        options_point_at(&spec->sink.options, "path", err);
+        TRY(diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL));
+    }
+    return OK;
+}
+
+/* A checkpoint among the files that a source reads, or that lies where the sink writes. */
+static enum status check_checkpoint(struct arena *arena, const struct query_spec *spec,
+                                    struct diagnostics *diagnostics, struct error *err)
+{
+    const char *dir = spec->checkpoint_location;
+    const char *reason = NULL;
+    for (size_t i = 0; dir != NULL && i < spec->source_count; i++) {
+        const char *path = options_get(&spec->sources[i].options, "path");
+        if (path != NULL && *path != '\0' && file_options_would_read(arena, path, dir))
+            reason = arena_sprintf(arena, "the source %s reads %s", spec->sources[i].name, path);
+    }
+    const char *sink = spec->has_sink ? options_get(&spec->sink.options, "path") : NULL;
+    if (dir != NULL && sink != NULL && *sink != '\0' &&
+        path_is_below(path_absolute(arena, sink), dir))
+        reason = arena_sprintf(arena, "the sink writes to %s", sink);
+    if (reason == NULL)
+        return OK;
+    (void)error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", dir, "reason", reason, NULL);
+    (void)snprintf(err->pointer, sizeof err->pointer, "/checkpointLocation");
+    return diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL);
+}
+
+static void analyze(struct arena *arena, const struct path_policy *paths, struct validation *out)
 {
     struct error err = ERROR_INIT;
     struct analysis *analysis = NULL;
-    const struct analyze_options options = {.skip_sink = !out->spec->has_sink};
-    size_t before = out->diagnostics->error_count;
+    struct disk_catalog catalog = disk_catalog_of(out->spec, paths);
+    const struct analyze_options options = {.skip_sink = !out->spec->has_sink,
+                                            .catalog = &catalog.base};
     if (analyze_query(arena, out->spec, &options, out->diagnostics, &analysis, &err) != OK) {
-        if (out->diagnostics->error_count == before)
+        if (!diagnostics_has_errors(out->diagnostics))
             (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
         return;
     }
@@ -141,7 +253,8 @@ static void analyze(struct arena *arena, struct validation *out)
         describe(arena, analysis, plan, out);
 }
 
-enum status query_validate(struct arena *arena, const struct path_policy *paths, struct bytes json,
+/* Everything but the fixes. */
+static enum status look_at(struct arena *arena, const struct path_policy *paths, struct bytes json,
                            struct validation *out, struct error *err)
 {
     *out = (struct validation){.diagnostics = diagnostics_new(arena)};
@@ -152,21 +265,27 @@ enum status query_validate(struct arena *arena, const struct path_policy *paths,
     out->spec = spec;
     TRY(check_sink(spec, out->diagnostics, err));
     TRY(path_policy_check_spec(paths, spec, out->diagnostics, err));
+    TRY(check_links(arena, paths, spec, out->diagnostics, err));
+    TRY(check_checkpoint(arena, spec, out->diagnostics, err));
     if (can_analyze(spec))
-        analyze(arena, out);
+        analyze(arena, paths, out);
     out->exactly_once = is_exactly_once(spec);
-    query_add_fixes(arena, json, out);
     return OK;
 }
 
-enum status query_check(struct arena *arena, struct bytes json, struct error *err)
+enum status query_validate(struct arena *arena, const struct path_policy *paths, struct bytes json,
+                           struct validation *out, struct error *err)
 {
-    struct query_spec *spec = NULL;
-    struct analysis *analysis = NULL;
-    struct physical_plan *plan = NULL;
-    const struct analyze_options options = {0};
-    TRY(query_spec_parse(arena, json, NULL, &spec, err));
-    TRY(check_sink(spec, NULL, err));
-    TRY(analyze_query(arena, spec, &options, NULL, &analysis, err));
-    return plan_query(arena, analysis, &plan, err);
+    TRY(look_at(arena, paths, json, out, err));
+    query_add_fixes(arena, paths, json, out);
+    return OK;
+}
+
+size_t query_count_errors(struct arena *arena, const struct path_policy *paths, struct bytes json)
+{
+    struct validation validation;
+    struct error ignored = ERROR_INIT;
+    if (look_at(arena, paths, json, &validation, &ignored) != OK)
+        return SIZE_MAX;
+    return validation.diagnostics->error_count;
 }

@@ -36,11 +36,12 @@ struct validation {
 MUST_USE enum status query_validate(struct arena *arena, const struct path_policy *paths,
                                     struct bytes json, struct validation *out, struct error *err);
 
-/* Legal as far as `json` goes: for checking a fix.  Errors: the first problem. */
-MUST_USE enum status query_check(struct arena *arena, struct bytes json, struct error *err);
+/* How many errors query_validate would report, SIZE_MAX if there is no spec: for checking a fix. */
+size_t query_count_errors(struct arena *arena, const struct path_policy *paths, struct bytes json);
 
-/* control/query_fixes.c: adds the fixes that are known for the errors of the list, those that the
- * analyser accepts. */
-void query_add_fixes(struct arena *arena, struct bytes json, struct validation *validation);
+/* control/query_fixes.c: adds the fixes that are known for the errors of the list: those with which
+ * the validation finds one error less, and with the last one none. */
+void query_add_fixes(struct arena *arena, const struct path_policy *paths, struct bytes json,
+                     struct validation *validation);
 
 #endif

@@ -54,8 +54,14 @@ struct sink_config {
 struct sink_ops {
     const char *kind;
     enum sink_delivery delivery;
-    bool modes[3]; /* by enum output_mode */
+    bool modes[3];    /* by enum output_mode */
+    bool counts_rows; /* progress shows numOutputRows; Spark's older sinks show -1 */
     const struct option_def *options;
+
+    /* What can be said of options, partition columns and schema without touching anything: what
+     * open() would refuse.  Scratch is in `request`. */
+    enum status (*check)(struct arena *request, const struct sink_config *config,
+                         struct error *err);
 
     enum status (*open)(struct arena *query, const struct sink_config *config, struct sink **out,
                         struct error *err);

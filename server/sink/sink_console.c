@@ -53,16 +53,31 @@ static struct console_sink *sink_of(struct sink *self)
     return sink;
 }
 
+static enum status read_options(const struct options *options, int64_t *rows_max, bool *truncate,
+                                struct error *err)
+{
+    const struct option_def *const known[] = {console_options, NULL};
+    TRY(options_check(options, known, err));
+    TRY(options_int(options, "numRows", 0, 1000000, 20, rows_max, err));
+    return options_bool(options, "truncate", true, truncate, err);
+}
+
+static enum status console_check(struct arena *request, const struct sink_config *config,
+                                 struct error *err)
+{
+    (void)request;
+    int64_t rows_max = 0;
+    bool truncate = false;
+    return read_options(config->options, &rows_max, &truncate, err);
+}
+
 static enum status console_open(struct arena *query, const struct sink_config *config,
                                 struct sink **out, struct error *err)
 {
-    const struct option_def *const known[] = {console_options, NULL};
     int64_t rows_max = 0;
     bool truncate = false;
     const struct zone *zone = timezone_utc();
-    TRY(options_check(config->options, known, err));
-    TRY(options_int(config->options, "numRows", 0, 1000000, 20, &rows_max, err));
-    TRY(options_bool(config->options, "truncate", true, &truncate, err));
+    TRY(read_options(config->options, &rows_max, &truncate, err));
     if (config->time_zone != NULL)
         TRY(timezone_find(bytes_of_text(config->time_zone), &zone, err));
     struct console_sink *sink = calloc(1, sizeof *sink);
@@ -267,6 +282,8 @@ const struct sink_ops sink_console = {
     .delivery = SINK_NEITHER,
     .modes = {true, true, true},
     .options = console_options,
+    .counts_rows = true,
+    .check = console_check,
     .open = console_open,
     .last_batch = console_last_batch,
     .begin = console_begin,

@@ -32,7 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define SINK_FILE_MAGIC 0xf11e0e01U
 #define MARKER_PREFIX   ".tidemill-"
@@ -90,10 +89,7 @@ static enum status parse_path(struct file_sink *sink, const struct sink_config *
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
                            arena_sprintf(sink->query, "The file system %.*s", (int)scheme, path),
                            NULL);
-    char here[4096];
-    if (plain[0] != '/' && getcwd(here, sizeof here) != NULL)
-        plain = path_join(sink->query, here, plain);
-    sink->config.dir = path_normalize(sink->query, plain);
+    sink->config.dir = path_absolute(sink->query, path);
     sink->description = arena_sprintf(sink->query, "FileSink[file:%s]", sink->config.dir);
     return OK;
 }
@@ -359,13 +355,37 @@ out:
 
 static void file_close(struct sink *self);
 
+static enum status check_mode(const struct sink_config *config, struct error *err)
+{
+    if (config->mode == MODE_APPEND)
+        return OK;
+    return error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
+                       config->mode == MODE_UPDATE ? "update" : "complete", "className",
+                       config->format, NULL);
+}
+
+/* All that the spec says; nothing is touched. */
+static enum status configure(struct file_sink *sink, const struct sink_config *config,
+                             struct error *err)
+{
+    TRY(check_mode(config, err));
+    sink->config.schema = config->schema;
+    TRY(parse_path(sink, config, err));
+    TRY(parse_partitions(sink, config, err));
+    return open_format(sink, config, err);
+}
+
+static enum status file_check(struct arena *request, const struct sink_config *config,
+                              struct error *err)
+{
+    struct file_sink sink = {.magic = SINK_FILE_MAGIC, .query = request};
+    return configure(&sink, config, err);
+}
+
 static enum status file_open(struct arena *query, const struct sink_config *config,
                              struct sink **out, struct error *err)
 {
-    if (config->mode != MODE_APPEND)
-        return error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
-                           config->mode == MODE_UPDATE ? "update" : "complete", "className",
-                           config->format, NULL);
+    TRY(check_mode(config, err));
     struct file_sink *sink = calloc(1, sizeof *sink);
     CHECK(sink != NULL);
     sink->base.ops = sink_find(config->format);
@@ -375,7 +395,6 @@ static enum status file_open(struct arena *query, const struct sink_config *conf
     sink->staged_batch = NO_BATCH;
     sink->bounded = config->state_dir == NULL;
     sink->config.vfs = config->vfs;
-    sink->config.schema = config->schema;
     sink->config.query_id = config->query_id;
     if (config->query_id == NULL || strlen(config->query_id) != QUERY_ID_SIZE) {
         char made_up[UUID_TEXT_SIZE];
@@ -383,9 +402,7 @@ static enum status file_open(struct arena *query, const struct sink_config *conf
         sink->config.query_id = arena_strdup(query, made_up);
     }
     enum status status = OK;
-    TRY_OUT(parse_path(sink, config, err));
-    TRY_OUT(parse_partitions(sink, config, err));
-    TRY_OUT(open_format(sink, config, err));
+    TRY_OUT(configure(sink, config, err));
     sink->config.empty_file = sink->bounded && sink->config.partition_count == 0;
     if (!sink->bounded)
         TRY_OUT(inspect_directory(sink, err));
@@ -622,10 +639,10 @@ static void file_close(struct sink *self)
 #define FILE_SINK(kind_)                                                                           \
     {                                                                                              \
         .kind = (kind_), .delivery = SINK_IDEMPOTENT, .modes = {true, false, false},               \
-        .options = file_options, .open = file_open, .last_batch = file_last_batch,                 \
-        .begin = file_begin, .writer = file_writer, .task_finish = file_task_finish,               \
-        .stage = file_stage, .commit = file_commit, .abort = file_abort,                           \
-        .description = file_description, .close = file_close                                       \
+        .options = file_options, .check = file_check, .open = file_open,                           \
+        .last_batch = file_last_batch, .begin = file_begin, .writer = file_writer,                 \
+        .task_finish = file_task_finish, .stage = file_stage, .commit = file_commit,               \
+        .abort = file_abort, .description = file_description, .close = file_close                  \
     }
 
 const struct sink_ops sink_file_json = FILE_SINK("json");

@@ -143,18 +143,33 @@ static struct memory_sink *sink_of(struct sink *self)
     return sink;
 }
 
-static enum status memory_open(struct arena *query, const struct sink_config *config,
-                               struct sink **out, struct error *err)
+static enum status read_options(const struct sink_config *config, int64_t *bytes_max,
+                                struct error *err)
 {
-    (void)query;
     const struct option_def *const known[] = {memory_options, NULL};
-    int64_t bytes_max = 0;
     TRY(options_check(config->options, known, err));
-    TRY(options_bytes(config->options, "maxBytes", (int64_t)MEMORY_TABLE_BYTES_MAX, &bytes_max,
+    TRY(options_bytes(config->options, "maxBytes", (int64_t)MEMORY_TABLE_BYTES_MAX, bytes_max,
                       err));
     if (config->partition_by_count > 0)
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature", "partitionBy of a memory sink",
                            NULL);
+    return OK;
+}
+
+static enum status memory_check(struct arena *request, const struct sink_config *config,
+                                struct error *err)
+{
+    (void)request;
+    int64_t bytes_max = 0;
+    return read_options(config, &bytes_max, err);
+}
+
+static enum status memory_open(struct arena *query, const struct sink_config *config,
+                               struct sink **out, struct error *err)
+{
+    (void)query;
+    int64_t bytes_max = 0;
+    TRY(read_options(config, &bytes_max, err));
     struct memory_sink *sink = calloc(1, sizeof *sink);
     CHECK(sink != NULL);
     sink->base.ops = &sink_memory;
@@ -328,6 +343,8 @@ const struct sink_ops sink_memory = {
     .delivery = SINK_IDEMPOTENT,
     .modes = {true, true, true},
     .options = memory_options,
+    .counts_rows = true,
+    .check = memory_check,
     .open = memory_open,
     .last_batch = memory_last_batch,
     .begin = memory_begin,

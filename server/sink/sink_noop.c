@@ -30,12 +30,18 @@ static struct noop_sink *sink_of(struct sink *self)
     return sink;
 }
 
+static enum status noop_check(struct arena *request, const struct sink_config *config,
+                              struct error *err)
+{
+    (void)request;
+    const struct option_def *const known[] = {noop_options, NULL};
+    return options_check(config->options, known, err);
+}
+
 static enum status noop_open(struct arena *query, const struct sink_config *config,
                              struct sink **out, struct error *err)
 {
-    (void)query;
-    const struct option_def *const known[] = {noop_options, NULL};
-    TRY(options_check(config->options, known, err));
+    TRY(noop_check(query, config, err));
     struct noop_sink *sink = calloc(1, sizeof *sink);
     CHECK(sink != NULL);
     sink->base.ops = &sink_noop;
@@ -117,7 +123,7 @@ static void noop_abort(struct sink *self)
 static const char *noop_description(const struct sink *self)
 {
     (void)self;
-    return "NoopSink";
+    return "NoopTable"; /* as Spark calls it */
 }
 
 static void noop_close(struct sink *self)
@@ -133,6 +139,8 @@ const struct sink_ops sink_noop = {
     .delivery = SINK_IDEMPOTENT,
     .modes = {true, true, true},
     .options = noop_options,
+    .counts_rows = true,
+    .check = noop_check,
     .open = noop_open,
     .last_batch = noop_last_batch,
     .begin = noop_begin,

@@ -5,11 +5,9 @@
 #include "base/path.h"
 #include "columnar/timestamp_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 const struct option_def file_option_defs[] = {
     {"path", OPTION_TEXT, 0, 0, NULL, "File, directory or pattern that is read."},
@@ -44,18 +42,8 @@ static enum status invalid(const struct options *options, const char *name, cons
     const char *value = options_get(options, name);
     enum status status = error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value",
                                      value == NULL ? "" : value, "expected", expected, NULL);
-    if (options->pointer != NULL)
-        (void)snprintf(err->pointer, sizeof err->pointer, "%s/%s", options->pointer, name);
+    options_point_at(options, name, err);
     return status;
-}
-
-static char *absolute(struct arena *arena, const char *path)
-{
-    const char *plain = path_strip_file_scheme(path);
-    char here[4096];
-    if (plain[0] == '/' || getcwd(here, sizeof here) == NULL)
-        return path_normalize(arena, plain);
-    return path_normalize(arena, path_join(arena, here, plain));
 }
 
 static enum status parse_path(struct arena *query, const struct source_config *config,
@@ -69,10 +57,10 @@ static enum status parse_path(struct arena *query, const struct source_config *c
     if (scheme > 0 && path_strip_file_scheme(path) == path)
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
                            arena_sprintf(query, "The file system %.*s", (int)scheme, path), NULL);
-    out->path = absolute(query, path);
+    out->path = path_absolute(query, path);
     TRY(glob_expand(query, out->path, &out->patterns, &out->pattern_count, err));
     const char *base = options_get(config->options, "basePath");
-    out->base_path = base == NULL ? NULL : absolute(query, base);
+    out->base_path = base == NULL ? NULL : path_absolute(query, base);
     out->name_glob = options_get(config->options, "pathGlobFilter");
     return out->name_glob == NULL ? OK : glob_check(out->name_glob, err);
 }
@@ -112,24 +100,53 @@ static enum status parse_age(const struct options *options, struct file_options 
     return OK;
 }
 
-/* Spark compares the archive directory with the source's pattern, as deep as both go. */
-static bool archive_meets_source(struct arena *arena, const char *pattern, const char *archive)
+bool file_pattern_meets(struct arena *arena, const char *pattern, const char *dir)
 {
     for (;;) {
         while (*pattern == '/')
             pattern++;
-        while (*archive == '/')
-            archive++;
-        if (*pattern == '\0' || *archive == '\0')
+        while (*dir == '/')
+            dir++;
+        if (*pattern == '\0' || *dir == '\0')
             return true;
         size_t pattern_size = strcspn(pattern, "/");
-        size_t archive_size = strcspn(archive, "/");
+        size_t dir_size = strcspn(dir, "/");
         if (!glob_matches(arena_strndup(arena, pattern, pattern_size),
-                          arena_strndup(arena, archive, archive_size)))
+                          arena_strndup(arena, dir, dir_size)))
             return false;
         pattern += pattern_size;
-        archive += archive_size;
+        dir += dir_size;
     }
+}
+
+/* Whether a component of `path` below the pattern's depth is one that no listing enters. */
+static bool is_hidden_below(const char *pattern, const char *path)
+{
+    size_t depth = 0, at = 0;
+    for (const char *p = pattern; *p != '\0'; p++)
+        depth += *p == '/' && p[1] != '/' && p[1] != '\0';
+    for (const char *p = path; *p != '\0'; p++) {
+        if (*p != '/' || p[1] == '/' || p[1] == '\0')
+            continue;
+        if (++at > depth && (p[1] == '_' || p[1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+bool file_options_would_read(struct arena *arena, const char *path, const char *dir)
+{
+    struct error ignored = ERROR_INIT;
+    char **patterns = NULL;
+    size_t count = 0;
+    if (glob_expand(arena, path_absolute(arena, path), &patterns, &count, &ignored) != OK)
+        return false; /* the source itself refuses it */
+    const char *absolute = path_absolute(arena, dir);
+    for (size_t i = 0; i < count; i++)
+        if (file_pattern_meets(arena, patterns[i], absolute) &&
+            !is_hidden_below(patterns[i], absolute))
+            return true;
+    return false;
 }
 
 static enum status parse_clean(struct arena *query, const struct options *options,
@@ -149,9 +166,9 @@ static enum status parse_clean(struct arena *query, const struct options *option
     if (archive == NULL || archive[0] == '\0')
         return error_raise(err, STATUS_OPTION_REQUIRED, "option", "sourceArchiveDir", "connector",
                            "cleanSource=archive", NULL);
-    out->archive_dir = absolute(query, archive);
+    out->archive_dir = path_absolute(query, archive);
     for (size_t i = 0; i < out->pattern_count; i++)
-        if (archive_meets_source(query, out->patterns[i], out->archive_dir))
+        if (file_pattern_meets(query, out->patterns[i], out->archive_dir))
             return invalid(options, "sourceArchiveDir",
                            "a directory outside of those that are read", err);
     return OK;

@@ -37,6 +37,15 @@ struct file_options {
 /* The table of these options, ended by a NULL name. */
 extern const struct option_def file_option_defs[];
 
+/* Spark's comparison of a directory with a pattern: equal in every component, as deep as both go.
+ */
+bool file_pattern_meets(struct arena *arena, const char *pattern, const char *dir);
+
+/* Whether a source with the option path=`path` would read what is written to `dir`: the directory
+ * is one of those that are read, lies inside of one (not below a name that begins with _ or .), or
+ * holds one. */
+bool file_options_would_read(struct arena *arena, const char *path, const char *dir);
+
 /* Errors: OPTION_REQUIRED, INVALID_OPTION_VALUE, INVALID_GLOB, CONFLICTING_FIELDS. */
 MUST_USE enum status file_options_parse(struct arena *query, const struct source_config *config,
                                         struct file_options *out, struct error *err);

@@ -199,7 +199,7 @@ static enum status deliver(struct reading *reading, struct record_reader *record
 static bool is_corrupt_file(enum status status)
 {
     return status == STATUS_FAILED_READ_FILE__NO_HINT || status == STATUS_CHECKSUM_MISMATCH ||
-           status == STATUS_IO_FAILURE;
+           status == STATUS_IO_FAILURE || status == STATUS_PATH_NOT_USABLE;
 }
 
 /* What a failure of the file leads to. */

@@ -87,6 +87,14 @@ void diagnostic_add_value_edit(struct diagnostics *diagnostics, struct diagnosti
     edit->value_json = arena_strdup(diagnostics->arena, value_json);
 }
 
+void diagnostic_add_removal(struct diagnostics *diagnostics, struct diagnostic *diagnostic,
+                            const char *pointer)
+{
+    if (diagnostic == NULL)
+        return;
+    edit_new(diagnostics, diagnostic, pointer)->remove = true;
+}
+
 void diagnostic_add_text_edit(struct diagnostics *diagnostics, struct diagnostic *diagnostic,
                               const char *pointer, const char *replace, const char *text)
 {

@@ -23,13 +23,14 @@ enum diagnostic_severity {
     DIAGNOSTIC_INFO,
 };
 
-/* One change of a spec: either the value at `pointer` becomes `value_json`, or in the text at
- * `pointer` the piece `replace` becomes `text`. */
+/* One change of a spec: the value at `pointer` becomes `value_json`, or goes away, or in the text
+ * at `pointer` the first piece `replace` becomes `text`. */
 struct fix_edit {
     const char *pointer;
     const char *value_json; /* NULL: an edit of a text */
     const char *replace;
     const char *text;
+    bool remove;
     struct fix_edit *next;
 };
 
@@ -77,6 +78,8 @@ void diagnostic_add_fix(struct diagnostics *diagnostics, struct diagnostic *diag
                         const char *title, const char *consequence);
 void diagnostic_add_value_edit(struct diagnostics *diagnostics, struct diagnostic *diagnostic,
                                const char *pointer, const char *value_json);
+void diagnostic_add_removal(struct diagnostics *diagnostics, struct diagnostic *diagnostic,
+                            const char *pointer);
 void diagnostic_add_text_edit(struct diagnostics *diagnostics, struct diagnostic *diagnostic,
                               const char *pointer, const char *replace, const char *text);
 

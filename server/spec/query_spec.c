@@ -162,6 +162,7 @@ static enum status read_schema(struct json_reader *reader, struct json_place pla
                                            &out->schema, reader->err);
     if (status == OK)
         return OK;
+    out->schema = NULL; /* half of it would be taken for all */
     return json_report(reader, json_pointer_join(reader, place.pointer, "schema"));
 }
 
@@ -339,6 +340,8 @@ static enum status read_partition_by(struct json_reader *reader, struct json_pla
 {
     TRY(json_read_texts(reader, place, "partitionBy", &sink->partition_by,
                         &sink->partition_by_count));
+    if (sink->partition_by_count > 0 && sink->partition_by_pointer == NULL)
+        sink->partition_by_pointer = json_pointer_join(reader, place.pointer, "partitionBy");
     void *memory = NULL;
     TRY(arena_alloc(reader->arena, sink->options.count + 1, sizeof(struct option), &memory,
                     reader->err));
@@ -346,11 +349,13 @@ static enum status read_partition_by(struct json_reader *reader, struct json_pla
     size_t used = 0;
     for (size_t i = 0; i < sink->options.count; i++) {
         const struct option *option = &sink->options.items[i];
-        if (strcasecmp(option->name, "partitionBy") == 0)
-            TRY(split_columns(reader, option->value, &sink->partition_by,
-                              &sink->partition_by_count));
-        else
+        if (strcasecmp(option->name, "partitionBy") != 0) {
             kept[used++] = *option;
+            continue;
+        }
+        TRY(split_columns(reader, option->value, &sink->partition_by, &sink->partition_by_count));
+        sink->partition_by_pointer = json_pointer_join(reader, sink->options.pointer, option->name);
+        sink->partition_by_is_text = true;
     }
     sink->options.items = kept;
     sink->options.count = used;
@@ -359,14 +364,15 @@ static enum status read_partition_by(struct json_reader *reader, struct json_pla
 
 /* {"options": {"partitionBy": ["a", "b"]}} is what people write: taken out before the options,
  * which are scalars, are read. */
-static void lift_partition_by(json_t *sink)
+static bool lift_partition_by(json_t *sink)
 {
     json_t *options = json_object_get(sink, "options");
     json_t *list = json_object_get(options, "partitionBy");
-    if (json_is_array(list) && json_object_get(sink, "partitionBy") == NULL) {
-        (void)json_object_set(sink, "partitionBy", list);
-        (void)json_object_del(options, "partitionBy");
-    }
+    if (!json_is_array(list) || json_object_get(sink, "partitionBy") != NULL)
+        return false;
+    (void)json_object_set(sink, "partitionBy", list);
+    (void)json_object_del(options, "partitionBy");
+    return true;
 }
 
 static enum status read_sink(struct json_reader *reader, struct json_place root,
@@ -376,7 +382,8 @@ static enum status read_sink(struct json_reader *reader, struct json_place root,
     TRY(json_read_object(reader, root, "sink", &place));
     if (place.object == NULL)
         return OK;
-    lift_partition_by(place.object);
+    if (lift_partition_by(place.object))
+        spec->sink.partition_by_pointer = "/sink/options/partitionBy";
     TRY(check_fields(reader, place, spec_sink_fields));
     TRY(json_read_text(reader, place, "format", &spec->sink.format));
     if (json_object_get(place.object, "format") == NULL)
@@ -589,6 +596,7 @@ static enum status read_desired_state(struct json_reader *reader, struct json_pl
 {
     const char *state = "RUNNING";
     TRY(json_read_text(reader, root, "desiredState", &state));
+    spec->has_desired_state = json_is_string(json_object_get(root.object, "desiredState"));
     spec->desired_stopped = strcmp(state, "STOPPED") == 0;
     if (!spec->desired_stopped && strcmp(state, "RUNNING") != 0)
         return invalid_value(reader, root, "desiredState", state, "RUNNING or STOPPED");

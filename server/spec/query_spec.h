@@ -58,6 +58,8 @@ struct sink_spec {
     struct options options; /* partitionBy taken out */
     const char **partition_by;
     size_t partition_by_count;
+    const char *partition_by_pointer; /* where they stand; NULL: nowhere */
+    bool partition_by_is_text;        /* "a, b" and not a list */
 };
 
 enum restart_mode {
@@ -89,7 +91,8 @@ struct query_spec {
     struct option *labels;
     size_t label_count;
     bool desired_stopped; /* desiredState STOPPED */
-    const char *json;     /* the document in canonical form: fields in the order of api.md */
+    bool has_desired_state;
+    const char *json; /* the document in canonical form: fields in the order of api.md */
 };
 
 /* Collects what is wrong (spec/diagnostics.h); NULL: the first problem is returned. */

@@ -12,9 +12,17 @@ static int64_t delay_of(const struct restart_facts *facts)
     return (int64_t)((double)delay * (0.8 + 0.4 * facts->jitter));
 }
 
+/* What only a person changes is tried a few times, in case he is about to. */
+static int64_t attempts_of(const struct restart_facts *facts)
+{
+    bool permanent = facts->status == STATUS_PATH_NOT_USABLE;
+    return permanent && facts->attempts_max > RESTART_PERMANENT_MAX ? RESTART_PERMANENT_MAX
+                                                                    : facts->attempts_max;
+}
+
 static struct restart_decision retry_or_fail(const struct restart_facts *facts)
 {
-    if (facts->attempts >= facts->attempts_max)
+    if (facts->attempts >= attempts_of(facts))
         return (struct restart_decision){.action = RESTART_TO_FAILED};
     return (struct restart_decision){.action = RESTART_TO_RETRYING, .delay_us = delay_of(facts)};
 }

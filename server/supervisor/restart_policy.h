@@ -7,6 +7,8 @@
  *   an error that may heal, a crash -> RETRYING with a delay that doubles, until the attempts that
  *                                      the query allows in a row (without a committed batch
  *                                      between them) are used up: then FAILED
+ *   a path that cannot be used         -> as before, with at most RESTART_PERMANENT_MAX attempts:
+ *                                      permissions, no directory, read-only
  *
  * Threads: any.
  */
@@ -15,6 +17,8 @@
 
 #include "base/error.h"
 #include "spec/query_spec.h"
+
+#define RESTART_PERMANENT_MAX 3
 
 enum run_end {
     RUN_STOPPED,  /* as asked */

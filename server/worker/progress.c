@@ -170,13 +170,6 @@ static void add_sink(const struct query *query, int64_t rows, struct buffer *out
     buffer_printf(out, ",\"numOutputRows\":%" PRId64 "}", rows);
 }
 
-/* Spark's newer sinks say how many rows they got; the others say -1. */
-static bool sink_counts_rows(const struct query *query)
-{
-    const char *kind = query->sink->ops->kind;
-    return strcmp(kind, "console") == 0 || strcmp(kind, "noop") == 0 || strcmp(kind, "kafka") == 0;
-}
-
 static void begin_document(const struct query *query, int64_t batch_id, struct buffer *out)
 {
     char iso[CLOCK_ISO_SIZE];
@@ -213,7 +206,7 @@ void progress_of_batch(const struct query *query, const struct batch_intent *int
         add_source(query, i, &intent->sources[i], out);
     }
     buffer_add_text(out, "]");
-    add_sink(query, sink_counts_rows(query) ? (int64_t)result->output_rows : -1, out);
+    add_sink(query, query->sink->ops->counts_rows ? (int64_t)result->output_rows : -1, out);
     buffer_add_text(out, "}");
 }
 
@@ -236,6 +229,6 @@ void progress_idle(const struct query *query, struct buffer *out)
         add_source(query, i, NULL, out);
     }
     buffer_add_text(out, "]");
-    add_sink(query, sink_counts_rows(query) ? 0 : -1, out);
+    add_sink(query, query->sink->ops->counts_rows ? 0 : -1, out);
     buffer_add_text(out, "}");
 }

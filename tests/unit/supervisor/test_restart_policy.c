@@ -44,6 +44,12 @@ static void decides_by_table(void **state)
          RESTART_TO_FAILED, 0},
         {"no attempt is allowed", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 0, 0,
          RESTART_TO_FAILED, 0},
+        {"a path without permission is tried a few times", RUN_FAILED, STATUS_PATH_NOT_USABLE,
+         RESTART_ON_FAILURE, INT64_MAX, 2, RESTART_TO_RETRYING, 4 * S},
+        {"and then needs a person", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ALWAYS, INT64_MAX,
+         3, RESTART_TO_FAILED, 0},
+        {"a query may allow fewer", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ON_FAILURE, 1, 1,
+         RESTART_TO_FAILED, 0},
         {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

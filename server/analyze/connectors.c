@@ -1,0 +1,342 @@
+/*
+ * Sources, tables and the sink against their kinds: does the format exist, are the options and the
+ * schema possible.  The server and the worker ask the same functions, so a spec that the server has
+ * accepted is not refused by the worker for what it says.
+ *
+ * A kind refuses one thing at a time.  With a collector the option that it refused is reported and
+ * left out, and it is asked again.
+ */
+#include "analyze/analyzer.h"
+#include "base/check.h"
+#include "source/file_options.h"
+#include "spec/diagnostics.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+/* ---- where it is wrong ---- */
+
+static const char *part_of(enum status status)
+{
+    switch ((int)status) {
+    case STATUS_SCHEMA_REQUIRED:
+    case STATUS_SCHEMA_NOT_ALLOWED:
+    case STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE:
+    case STATUS_INVALID_CORRUPT_RECORD_TYPE:
+    case STATUS_UNSUPPORTED_PARTITION_TYPE:
+    case STATUS_COLUMN_ALREADY_EXISTS:
+    case STATUS__LEGACY_ERROR_TEMP_1290:
+        return "schema";
+    case STATUS_PATH_NOT_FOUND:
+    case STATUS_PATH_NOT_USABLE:
+    case STATUS_FILE_NOT_FOUND:
+    case STATUS_IO_FAILURE:
+    case STATUS_INVALID_GLOB:
+    case STATUS_NOT_SUPPORTED:
+        return "options/path";
+    case STATUS_CONFLICTING_FIELDS:
+        return "options";
+    default:
+        return "format";
+    }
+}
+
+/* Points at the option, or the part of the relation or sink at `base`, that the error is about. */
+static void point_at(const char *base, const struct options *options, struct error *err)
+{
+    if (err->pointer[0] != '\0')
+        return;
+    const char *option = error_param(err, "option");
+    if (option == NULL && err->status == STATUS_INVALID_TIMEZONE)
+        option = "timeZone";
+    if (option != NULL && options->pointer != NULL)
+        options_point_at(options, option, err);
+    else
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s/%s", base, part_of(err->status));
+}
+
+/* "/sources/clicks" of its options "/sources/clicks/options". */
+static const char *base_of(struct arena *arena, const struct options *options)
+{
+    const char *pointer = options->pointer == NULL ? "" : options->pointer;
+    const char *end = strrchr(pointer, '/');
+    return arena_strndup(arena, pointer, end == NULL ? 0 : (size_t)(end - pointer));
+}
+
+/* ---- collecting ---- */
+
+static bool same_place(const struct error *a, const struct error *b)
+{
+    return a->status == b->status && a->position == b->position &&
+           strcmp(a->pointer, b->pointer) == 0 && strcmp(a->view, b->view) == 0;
+}
+
+void analyzer_collect(struct analyzer *analyzer, struct error *err)
+{
+    CHECK(analyzer->diagnostics != NULL && err->status != OK);
+    analyzer->broken++;
+    if (err->view[0] == '\0' && analyzer->view != NULL && err->pointer[0] == '\0')
+        (void)snprintf(err->view, sizeof err->view, "%s", analyzer->view);
+    for (const struct diagnostic *at = analyzer->diagnostics->first; at != NULL; at = at->next) {
+        if (at->severity == DIAGNOSTIC_ERROR && same_place(&at->error, err)) {
+            error_clear(err); /* a view or a CTE is resolved wherever it is used */
+            return;
+        }
+    }
+    (void)diagnostics_add(analyzer->diagnostics, DIAGNOSTIC_ERROR, err);
+    error_clear(err);
+}
+
+enum status analyzer_go_on(struct analyzer *analyzer, uint32_t broken_before, enum status status,
+                           struct error *err)
+{
+    if (status == OK || analyzer->diagnostics == NULL)
+        return status;
+    if (analyzer->broken == broken_before)
+        analyzer_collect(analyzer, err);
+    else
+        error_clear(err); /* most likely follows from what is reported already */
+    return OK;
+}
+
+/* The options without number `at`. */
+static struct options without(struct arena *arena, const struct options *options, size_t at)
+{
+    struct options rest = *options;
+    struct option *items = arena_new_object(arena, (options->count + 1) * sizeof *items);
+    rest.count = 0;
+    for (size_t i = 0; i < options->count; i++)
+        if (i != at)
+            items[rest.count++] = options->items[i];
+    rest.items = items;
+    return rest;
+}
+
+/* The number of the option that the error points at; count if it is none. */
+static size_t option_at(const struct options *options, const struct error *err)
+{
+    for (size_t i = options->count; i-- > 0;) {
+        struct error place = ERROR_INIT;
+        options_point_at(options, options->items[i].name, &place);
+        if (strcmp(place.pointer, err->pointer) == 0)
+            return i;
+    }
+    return options->count;
+}
+
+/* ---- sources and tables ---- */
+
+static void suggest(const char *format, const char *const *kinds, size_t count, struct error *err)
+{
+    const char *nearest = nearest_name(format, kinds, count);
+    size_t used = strlen(err->text);
+    if (nearest != NULL && used < sizeof err->text)
+        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", nearest);
+}
+
+static enum status raise_no_source(const struct relation_spec *spec, struct error *err)
+{
+    const char *kinds[64];
+    size_t count = 0;
+    for (const struct source_ops *const *ops = source_all(); *ops != NULL && count < 64; ops++)
+        kinds[count++] = (*ops)->kind;
+    (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", spec->format, NULL);
+    suggest(spec->format, kinds, count, err);
+    return err->status;
+}
+
+/* Asks the kind without the system behind it. */
+static enum status ask_kind(struct analyzer *analyzer, const struct relation_spec *spec,
+                            const struct type **out, struct error *err)
+{
+    const struct source_ops *ops = source_find(spec->format);
+    if (ops == NULL)
+        return raise_no_source(spec, err);
+    struct source_config config = {
+        .name = spec->name,
+        .format = spec->format,
+        .options = &spec->options,
+        .schema = spec->schema,
+        .time_zone = analyzer->functions.time_zone,
+        .ansi = analyzer->functions.ansi,
+        .conf = analyzer->spec->conf.items,
+        .conf_count = analyzer->spec->conf.count,
+    };
+    struct source *source;
+    TRY(ops->open(analyzer->arena, &config, &source, err));
+    *out = type_clone(analyzer->arena, ops->schema(source));
+    ops->close(source);
+    return OK;
+}
+
+static enum status ask(struct analyzer *analyzer, const struct relation_spec *spec, bool streaming,
+                       const struct type **out, struct error *err)
+{
+    struct analyze_catalog *catalog = analyzer->options->catalog;
+    enum status status = catalog == NULL
+                             ? ask_kind(analyzer, spec, out, err)
+                             : catalog->schema(catalog, analyzer->arena, spec, streaming, out, err);
+    if (status == STATUS_DATA_SOURCE_NOT_FOUND && source_find(spec->format) == NULL &&
+        strstr(err->text, "Did you mean") == NULL) {
+        error_clear(err);
+        status = raise_no_source(spec, err);
+    }
+    if (status != OK && spec->options.pointer != NULL)
+        point_at(base_of(analyzer->arena, &spec->options), &spec->options, err);
+    return status;
+}
+
+static struct connector *connector_of(struct analyzer *analyzer, uint32_t index, bool is_table)
+{
+    const struct query_spec *spec = analyzer->spec;
+    if (analyzer->connectors == NULL)
+        analyzer->connectors =
+            arena_new_object(analyzer->arena, (spec->source_count + spec->table_count + 1) *
+                                                  sizeof *analyzer->connectors);
+    return &analyzer->connectors[is_table ? spec->source_count + index : index];
+}
+
+/* Reports all that is wrong; the columns are known as long as the spec says them. */
+static void collect_relation(struct analyzer *analyzer, const struct relation_spec *spec,
+                             bool streaming, struct connector *out)
+{
+    struct error err = ERROR_INIT;
+    struct relation_spec left = *spec;
+    out->type = NULL;
+    out->asked = true;
+    if (spec->schema_text != NULL && spec->schema == NULL)
+        return; /* its form is wrong: that is reported */
+    while (ask(analyzer, &left, streaming, &out->type, &err) != OK) {
+        size_t at = option_at(&left.options, &err);
+        bool is_path =
+            at < left.options.count && strcasecmp(left.options.items[at].name, "path") == 0;
+        analyzer_collect(analyzer, &err);
+        out->type = NULL;
+        if (at == left.options.count || is_path)
+            break; /* nothing more can be asked of it */
+        left.options = without(analyzer->arena, &left.options, at);
+    }
+    if (out->type == NULL)
+        out->type = spec->schema;
+}
+
+void connector_collect(struct analyzer *analyzer)
+{
+    const struct query_spec *spec = analyzer->spec;
+    for (uint32_t i = 0; i < spec->source_count; i++)
+        collect_relation(analyzer, &spec->sources[i], true, connector_of(analyzer, i, false));
+    for (uint32_t i = 0; i < spec->table_count; i++)
+        collect_relation(analyzer, &spec->tables[i], false, connector_of(analyzer, i, true));
+}
+
+enum status connector_schema(struct analyzer *analyzer, uint32_t index, bool is_table,
+                             const struct type **out, struct error *err)
+{
+    const struct relation_spec *spec =
+        is_table ? &analyzer->spec->tables[index] : &analyzer->spec->sources[index];
+    struct connector *connector = connector_of(analyzer, index, is_table);
+    if (!connector->asked) {
+        TRY(ask(analyzer, spec, !is_table, &connector->type, err));
+        connector->asked = true;
+    }
+    *out = connector->type;
+    if (connector->type != NULL)
+        return OK;
+    analyzer->broken++; /* what is wrong with it is reported */
+    return error_raise(err, STATUS_SCHEMA_REQUIRED, "connector", spec->format, NULL);
+}
+
+/* ---- the sink ---- */
+
+enum status connector_no_sink(const char *format, struct error *err)
+{
+    const char *kinds[64];
+    size_t count = 0;
+    for (const struct sink_ops *const *ops = sink_all(); *ops != NULL && count < 64; ops++)
+        kinds[count++] = (*ops)->kind;
+    (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+    suggest(format, kinds, count, err);
+    return err->status;
+}
+
+void connector_point_at_sink(struct analyzer *analyzer, struct error *err)
+{
+    const struct sink_spec *sink = &analyzer->spec->sink;
+    if (err->pointer[0] != '\0')
+        return;
+    if (err->status == STATUS_COLUMN_ALREADY_EXISTS)
+        (void)snprintf(err->pointer, sizeof err->pointer, "/sql"); /* columns of the output */
+    else if (err->status == STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE ||
+             err->status == STATUS__LEGACY_ERROR_TEMP_1290)
+        (void)snprintf(err->pointer, sizeof err->pointer, "/sink/format");
+    else
+        point_at(base_of(analyzer->arena, &sink->options), &sink->options, err);
+}
+
+static enum status ask_sink(struct analyzer *analyzer, const struct options *options,
+                            const struct type *schema, struct error *err)
+{
+    const struct sink_spec *sink = &analyzer->spec->sink;
+    const struct sink_ops *ops = sink_find(sink->format);
+    if (ops == NULL || ops->check == NULL)
+        return OK; /* the mode's check says that there is none */
+    static const struct type_field value = {.name = "value", .nullable = true};
+    struct type_field field = value;
+    field.type = type_simple(TYPE_STRING);
+    bool known = schema != NULL;
+    struct sink_config config = {
+        .format = sink->format,
+        .options = options,
+        .schema = known ? schema : type_struct(analyzer->arena, &field, 1),
+        .partition_by = sink->partition_by,
+        .partition_by_count = known ? sink->partition_by_count : 0,
+        .mode = ops->modes[MODE_APPEND] ? MODE_APPEND : MODE_UPDATE,
+        .time_zone = analyzer->functions.time_zone,
+        .conf = analyzer->spec->conf.items,
+        .conf_count = analyzer->spec->conf.count,
+    };
+    enum status status = ops->check(analyzer->arena, &config, err);
+    if (status != OK)
+        connector_point_at_sink(analyzer, err);
+    return status;
+}
+
+/* A query that reads what it writes never ends. */
+static enum status check_overlap(struct analyzer *analyzer, struct error *err)
+{
+    const struct query_spec *spec = analyzer->spec;
+    const char *dir = options_get(&spec->sink.options, "path");
+    if (dir == NULL || *dir == '\0' || sink_find(spec->sink.format) == NULL)
+        return OK;
+    for (size_t i = 0; i < spec->source_count; i++) {
+        const struct relation_spec *source = &spec->sources[i];
+        const char *path = options_get(&source->options, "path");
+        if (path == NULL || *path == '\0' || !file_options_would_read(analyzer->arena, path, dir))
+            continue;
+        (void)error_raise(err, STATUS_SINK_PATH_OVERLAPS_SOURCE, "path", dir, "source",
+                          source->name, "sourcePath", path, NULL);
+        options_point_at(&spec->sink.options, "path", err);
+        return err->status;
+    }
+    return OK;
+}
+
+enum status connector_sink(struct analyzer *analyzer, const struct type *schema, struct error *err)
+{
+    struct options left = analyzer->spec->sink.options;
+    if (analyzer->diagnostics == NULL) {
+        TRY(ask_sink(analyzer, &left, schema, err));
+        return check_overlap(analyzer, err);
+    }
+    while (ask_sink(analyzer, &left, schema, err) != OK) {
+        size_t at = option_at(&left, err);
+        bool is_path = at < left.count && strcasecmp(left.items[at].name, "path") == 0;
+        analyzer_collect(analyzer, err);
+        if (at == left.count || is_path)
+            break;
+        left = without(analyzer->arena, &left, at);
+    }
+    if (check_overlap(analyzer, err) != OK)
+        analyzer_collect(analyzer, err);
+    return OK;
+}

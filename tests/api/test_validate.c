@@ -1,0 +1,433 @@
+/*
+ * Validation: what only a worker could refuse is refused before there is one, every problem is said
+ * at once, each with its place, and fixes are those that work.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct server server;
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    make_dir(&server, "in");
+    make_dir(&server, "in/day=2024-05-01");
+    write_file(&server, "in/day=2024-05-01/a.json", "{\"a\":1}\n");
+    make_dir(&server, "other");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    server_end(&server);
+    return 0;
+}
+
+/* `spec` with $ standing for the test's directory. */
+static const char *at_home(const char *spec)
+{
+    static char text[4096];
+    size_t used = 0;
+    for (; *spec != '\0'; spec++) {
+        if (*spec == '$')
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", server.dir);
+        else
+            text[used++] = *spec;
+        assert_true(used + 100 < sizeof text);
+    }
+    text[used] = '\0';
+    return text;
+}
+
+#define SOURCE(options)                                                                            \
+    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b STRING, at TIMESTAMP\","        \
+    "\"options\":{" options "}}}"
+#define IN          SOURCE("\"path\":\"$/in\"")
+#define SQL(text)   "\"sql\":\"" text "\""
+#define OUT(format) "\"sink\":{\"format\":\"" format "\",\"options\":{\"path\":\"$/out\"}}"
+#define GOOD_SQL    SQL("SELECT a, b FROM s")
+
+struct expected {
+    const char *spec;
+    const char *pointer, *condition; /* of one diagnostic; NULL: the spec is valid */
+};
+
+static const json_t *find(const json_t *answer, const struct expected *expected)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "diagnostics"), i, item)
+    {
+        if (strcmp(text_of(item, "pointer"), expected->pointer) == 0 &&
+            strcmp(text_of(item, "condition"), expected->condition) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static void expect(const struct expected *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const json_t *diagnostics = json_object_get(answer, "diagnostics");
+        bool valid = json_is_true(json_object_get(answer, "valid"));
+        assert_int_equal(valid, cases[i].pointer == NULL);
+        if (cases[i].pointer != NULL) {
+            assert_int_equal(json_array_size(diagnostics), 1);
+            assert_non_null(find(answer, &cases[i]));
+            refused(&server,
+                    &(struct call){
+                        .method = "POST", .path = "/v1/queries", .body = at_home(cases[i].spec)},
+                    422, cases[i].condition);
+        }
+        json_decref(answer);
+    }
+}
+#define EXPECT(cases) expect(cases, sizeof(cases) / sizeof(cases)[0])
+
+static void a_sink_is_checked_before_it_is_opened(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"{" IN "," GOOD_SQL "," OUT("json") "}", NULL, NULL},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\"}}", "/sink/options/path",
+         "OPTION_REQUIRED"},
+        {"{" IN "," GOOD_SQL "," OUT("jsno") "}", "/sink/format", "DATA_SOURCE_NOT_FOUND"},
+        {"{" IN "," GOOD_SQL "," OUT("text") "}", "/sink/format",
+         "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE"},
+        {"{" IN "," SQL("SELECT b, b AS c FROM s") "," OUT("text") "}", "/sink/format",
+         "_LEGACY_ERROR_TEMP_1290"},
+        {"{" IN "," SQL("SELECT b FROM s") "," OUT("text") "}", NULL, NULL},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"s3a://b/k\"}}}",
+         "/sink/options/path", "NOT_SUPPORTED"},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"csv\",\"options\":{\"path\":\"$/out\",\"headr\":true}}}",
+         "/sink/options/headr", "UNKNOWN_OPTION"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/"
+         "out\",\"maxRecordsPerFile\":-1}}}",
+         "/sink/options/maxRecordsPerFile", "INVALID_OPTION_VALUE"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\"},"
+         "\"partitionBy\":[\"a\",\"c\"]}}",
+         "/sink/partitionBy/1", "_LEGACY_ERROR_TEMP_1196"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
+         "\"PartitionBy\":\"a, c\"}}}",
+         "/sink/options/PartitionBy", "_LEGACY_ERROR_TEMP_1196"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
+         "\"partitionBy\":[\"a\",\"b\"]}}}",
+         "/sink/options/partitionBy", "ALL_PARTITION_COLUMNS_NOT_ALLOWED"},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"memory\",\"options\":{\"maxBytes\":\"much\"}}}",
+         "/sink/options/maxBytes", "INVALID_OPTION_VALUE"},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"console\",\"options\":{\"numRows\":\"few\"}}}",
+         "/sink/options/numRows", "INVALID_OPTION_VALUE"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"noop\",\"options\":{\"path\":\"$/out\"}}}",
+         "/sink/options/path", "UNKNOWN_OPTION"},
+    };
+    EXPECT(cases);
+}
+
+static void a_source_is_checked_before_it_is_opened(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"{" SOURCE("") "," GOOD_SQL "," OUT("json") "}", "/sources/s/options/path",
+         "OPTION_REQUIRED"},
+        {"{" SOURCE("\"path\":\"$/nowhere\"") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/path", "PATH_NOT_FOUND"},
+        {"{" SOURCE("\"path\":\"hdfs://n/in\"") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/path", "NOT_SUPPORTED"},
+        {"{" SOURCE("\"path\":\"http://n/in\"") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/path", "NOT_SUPPORTED"},
+        {"{" SOURCE("\"path\":\"$/in\",\"maxFilesPerTriger\":1") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/maxFilesPerTriger", "UNKNOWN_OPTION"},
+        {"{" SOURCE("\"path\":\"$/in\",\"maxfilespertrigger\":0") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/maxfilespertrigger", "INVALID_OPTION_VALUE"},
+        {"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"archive\"") "," GOOD_SQL
+                                                                     "," OUT("json") "}",
+         "/sources/s/options/sourceArchiveDir", "OPTION_REQUIRED"},
+        {"{\"sources\":{\"s\":{\"format\":\"json\",\"options\":{\"path\":\"$/in\"}}}," GOOD_SQL
+         "," OUT("json") "}",
+         "/sources/s/schema", "SCHEMA_REQUIRED"},
+        {"{\"sources\":{\"s\":{\"format\":\"jsonn\",\"schema\":\"a INT, b STRING\"}}," GOOD_SQL
+         "," OUT("json") "}",
+         "/sources/s/format", "DATA_SOURCE_NOT_FOUND"},
+        {"{\"sources\":{\"s\":{\"format\":\"rate\",\"schema\":\"a INT\"}}," SQL(
+             "SELECT 1 FROM s") "," OUT("json") "}",
+         "/sources/s/schema", "SCHEMA_NOT_ALLOWED"},
+        {"{" IN ",\"tables\":{\"t\":{\"format\":\"csv\",\"schema\":\"a INT\",\"options\":{\"path\":"
+         "\"$/nowhere\"}}}," GOOD_SQL "," OUT("json") "}",
+         "/tables/t/options/path", "PATH_NOT_FOUND"},
+        /* Columns that the worker finds in directory names. */
+        {"{" IN "," SQL("SELECT a, day FROM s") "," OUT("json") "}", NULL, NULL},
+    };
+    EXPECT(cases);
+}
+
+static void what_is_written_is_not_read_again(void **state)
+{
+    (void)state;
+    char link_path[128], target[128];
+    (void)snprintf(link_path, sizeof link_path, "%s/alias", server.dir);
+    (void)snprintf(target, sizeof target, "%s/in", server.dir);
+    assert_int_equal(symlink(target, link_path), 0);
+    static const struct {
+        const char *path;
+        bool refused;
+    } sinks[] = {{"$/in", true},       {"$/in/", true},      {"$/in/x/y", true}, {"$", true},
+                 {"file:$/in", true},  {"$/alias/x", true},  {"$/in/_x", false}, {"$/inn", false},
+                 {"$/in/../in", true}, {"$/in/../o", false}, {"$/other", false}};
+    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
+        char spec[512];
+        (void)snprintf(spec, sizeof spec,
+                       "{" IN "," GOOD_SQL
+                       ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s\"}}}",
+                       sinks[i].path);
+        const struct expected expected = {spec, sinks[i].refused ? "/sink/options/path" : NULL,
+                                          "SINK_PATH_OVERLAPS_SOURCE"};
+        expect(&expected, 1);
+    }
+    static const struct expected others[] = {
+        {"{" SOURCE("\"path\":\"$/i*\"") "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{"
+                                         "\"path\":\"$/index\"}}}",
+         "/sink/options/path", "SINK_PATH_OVERLAPS_SOURCE"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"checkpointLocation\":\"$/in/cp\"}",
+         "/checkpointLocation", "INVALID_CHECKPOINT_LOCATION"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"checkpointLocation\":\"$/out\"}",
+         "/checkpointLocation", "INVALID_CHECKPOINT_LOCATION"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"checkpointLocation\":\"$/out/_cp\"}", NULL, NULL},
+    };
+    EXPECT(others);
+}
+
+static void every_place_has_a_pointer(void **state)
+{
+    (void)state;
+#define WATERMARK(column, delay)                                                                   \
+    "{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b STRING, at TIMESTAMP\","       \
+    "\"options\":{\"path\":\"$/in\"},\"watermark\":{\"column\":\"" column "\",\"delay\":\"" delay  \
+    "\"}}}," GOOD_SQL "," OUT("json") "}"
+    static const struct expected cases[] = {
+        {WATERMARK("att", "1 minute"), "/sources/s/watermark/column",
+         "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+        {WATERMARK("b", "1 minute"), "/sources/s/watermark/column",
+         "EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE"},
+        {WATERMARK("at", "soon"), "/sources/s/watermark/delay", "CANNOT_PARSE_INTERVAL"},
+        {WATERMARK("at", "-1 minute"), "/sources/s/watermark/delay", "INVALID_DURATION"},
+        {"{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"x\"}]," GOOD_SQL "," OUT("json") "}",
+         "/views/0/from", "TABLE_OR_VIEW_NOT_FOUND"},
+        {"{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"s\",\"dropDuplicates\":[\"q\"]}]," GOOD_SQL
+         "," OUT("json") "}",
+         "/views/0/dropDuplicates", "UNRESOLVED_COLUMN_AMONG_FIELD_NAMES"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMode\":\"update\"}", "/outputMode",
+         "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE"},
+    };
+    EXPECT(cases);
+}
+
+/* All at once: the form, a source, several places of one SQL text, views, the sink. */
+static void everything_is_said_at_once(void **state)
+{
+    (void)state;
+    json_t *answer = post(
+        &server, "/v1/validate",
+        at_home("{" SOURCE(
+            "\"path\":\"$/in\",\"latestFirst\":\"perhaps\",\"maxFiles\":1") ","
+                                                                            "\"views\":[{\"name\":"
+                                                                            "\"v\",\"sql\":"
+                                                                            "\"SELECT v1 FROM s\"},"
+                                                                            "{\"name\":\"w\","
+                                                                            "\"sql\":\"SELECT w1 "
+                                                                            "FROM s\"}],"
+                                                                            "\"sql\":\"SELECT aa, "
+                                                                            "bb + cc, nosuch(a) "
+                                                                            "FROM s WHERE dd > 1 "
+                                                                            "UNION ALL "
+                                                                            "SELECT a, a, ee FROM "
+                                                                            "s\","
+                                                                            "\"sink\":{\"format\":"
+                                                                            "\"json\",\"options\":{"
+                                                                            "\"path\":\"$/"
+                                                                            "out\",\"compresion\":"
+                                                                            "\"gzip\","
+                                                                            "\"maxRecordsPerFile\":"
+                                                                            "\"x\"}},\"triger\":{}"
+                                                                            "}"),
+        200);
+    static const struct {
+        const char *pointer;
+        int column; /* of the span; 0: none */
+    } places[] = {
+        {"/triger", 0},
+        {"/sources/s/options/latestFirst", 0},
+        {"/sources/s/options/maxFiles", 0},
+        {"/views/0/sql", 8},
+        {"/views/1/sql", 8},
+        {"/sql", 8},
+        {"/sql", 12},
+        {"/sql", 17},
+        {"/sql", 21},
+        {"/sql", 44},
+        {"/sql", 74},
+        {"/sink/options/compresion", 0},
+        {"/sink/options/maxRecordsPerFile", 0},
+    };
+    const json_t *diagnostics = json_object_get(answer, "diagnostics");
+    assert_int_equal(json_array_size(diagnostics), sizeof places / sizeof places[0]);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        bool found = false;
+        size_t at;
+        json_t *item;
+        json_array_foreach(diagnostics, at, item)
+        {
+            const json_t *column = json_object_get(json_object_get(item, "span"), "column");
+            found |= strcmp(text_of(item, "pointer"), places[i].pointer) == 0 &&
+                     json_integer_value(column) == places[i].column;
+        }
+        print_message("%s %d\n", places[i].pointer, places[i].column);
+        assert_true(found);
+    }
+    json_decref(answer);
+}
+
+/* Spark lets them pass, and so do we; but few want them. */
+static void equal_names_in_json_are_warned_of(void **state)
+{
+    (void)state;
+    json_t *answer =
+        post(&server, "/v1/validate",
+             at_home("{" IN "," SQL("SELECT a, b AS A FROM s") "," OUT("json") "}"), 200);
+    assert_true(json_is_true(json_object_get(answer, "valid")));
+    const json_t *warning = json_array_get(json_object_get(answer, "diagnostics"), 0);
+    assert_string_equal(text_of(warning, "condition"), "QUERY_WARNING");
+    assert_string_equal(text_of(warning, "severity"), "WARNING");
+    json_decref(answer);
+}
+
+/* What follows from an error is not said as if it were another. */
+static void what_follows_from_an_error_is_not_said(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"{" IN
+         "," SQL("SELECT q.k + 1, q.m FROM (SELECT aa AS k, a AS m FROM s) q") "," OUT("json") "}",
+         "/sql", "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+        {"{" IN "," SQL("SELECT upper(aa) + 1 AS x, b FROM s ORDER BY x") "," OUT("json") "}",
+         "/sql", "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+        {"{" IN ",\"views\":[{\"name\":\"v\",\"sql\":\"SELECT aa AS x FROM s\"}],"
+         "\"sql\":\"SELECT explode(x) FROM v\"," OUT("json") "}",
+         "/views/0/sql", "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+        {"{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INTT\",\"options\":{\"path\":"
+         "\"$/in\"}}}," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/schema", "UNSUPPORTED_DATATYPE"},
+    };
+    EXPECT(cases);
+}
+
+static void a_misspelling_has_a_fix(void **state)
+{
+    (void)state;
+    static const struct {
+        struct expected expected;
+        const char *pointer, *value; /* of the last edit */
+    } cases[] = {
+        {{"{" IN "," GOOD_SQL "," OUT("jsno") "}", "/sink/format", "DATA_SOURCE_NOT_FOUND"},
+         "/sink/format",
+         "json"},
+        {{"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMode\":\"appnd\"}", "/outputMode",
+          "STREAMING_OUTPUT_MODE.INVALID"},
+         "/outputMode",
+         "append"},
+        {{"{" IN "," GOOD_SQL "," OUT("json") ",\"desiredState\":\"STOPED\"}", "/desiredState",
+          "INVALID_FIELD_VALUE"},
+         "/desiredState",
+         "STOPPED"},
+        {{"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"delet\"") "," GOOD_SQL
+                                                                    "," OUT("json") "}",
+          "/sources/s/options/cleanSource", "INVALID_OPTION_VALUE"},
+         "/sources/s/options/cleanSource",
+         "delete"},
+        {{"{" SOURCE("\"path\":\"$/in\",\"encodng\":\"UTF-8\"") "," GOOD_SQL "," OUT("json") "}",
+          "/sources/s/options/encodng", "UNKNOWN_OPTION"},
+         "/sources/s/options/encoding",
+         "UTF-8"},
+        {{"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMod\":\"append\"}", "/outputMod",
+          "UNKNOWN_FIELD"},
+         "/outputMode",
+         "append"},
+        {{"{" IN "," GOOD_SQL "," OUT("json") ",\"conf\":{\"spark.sql.session.timeZon\":\"UTC\"}}",
+          "/conf/spark.sql.session.timeZon", "UNKNOWN_CONF"},
+         "/conf/spark.sql.session.timeZone",
+         "UTC"},
+        {{WATERMARK("att", "1 minute"), "/sources/s/watermark/column",
+          "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+         "/sources/s/watermark/column",
+         "at"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].expected.spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].expected.spec), 200);
+        const json_t *diagnostic = find(answer, &cases[i].expected);
+        assert_non_null(diagnostic);
+        const json_t *fix = json_array_get(json_object_get(diagnostic, "fixes"), 0);
+        assert_true(json_is_true(json_object_get(fix, "validated")));
+        const json_t *edits = json_object_get(fix, "edits");
+        const json_t *last = json_array_get(edits, json_array_size(edits) - 1);
+        assert_string_equal(text_of(last, "pointer"), cases[i].pointer);
+        assert_string_equal(text_of(last, "value"), cases[i].value);
+        json_decref(answer);
+    }
+}
+
+/* The text of an edit is the first of its kind, wherever the misspelling stands. */
+static void a_text_edit_names_its_place(void **state)
+{
+    (void)state;
+    json_t *answer =
+        post(&server, "/v1/validate",
+             at_home("{" IN "," SQL("SELECT at, a, att FROM sss") "," OUT("json") "}"), 200);
+    const struct expected relation = {NULL, "/sql", "TABLE_OR_VIEW_NOT_FOUND"};
+    assert_non_null(find(answer, &relation));
+    json_decref(answer);
+    answer = post(
+        &server, "/v1/validate",
+        at_home("{" IN "," SQL("SELECT b AS att_, a AS ab, att FROM s") "," OUT("json") "}"), 200);
+    const struct expected column = {NULL, "/sql", "UNRESOLVED_COLUMN.WITH_SUGGESTION"};
+    const json_t *fix = json_array_get(json_object_get(find(answer, &column), "fixes"), 0);
+    const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
+    assert_string_equal(text_of(edit, "replace"), ", att");
+    assert_string_equal(text_of(edit, "text"), ", at");
+    json_decref(answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sink_is_checked_before_it_is_opened),
+        cmocka_unit_test(a_source_is_checked_before_it_is_opened),
+        cmocka_unit_test(what_is_written_is_not_read_again),
+        cmocka_unit_test(every_place_has_a_pointer),
+        cmocka_unit_test(everything_is_said_at_once),
+        cmocka_unit_test(equal_names_in_json_are_warned_of),
+        cmocka_unit_test(what_follows_from_an_error_is_not_said),
+        cmocka_unit_test(a_misspelling_has_a_fix),
+        cmocka_unit_test(a_text_edit_names_its_place),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
