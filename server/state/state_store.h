@@ -93,8 +93,12 @@ void state_store_advance(struct state_store *store, int64_t version, bool snapsh
 MUST_USE enum status state_store_wait(struct state_store *store, int64_t version,
                                       struct error *err);
 
-/* What the last request that failed said, and how many have failed one after another since. */
-uint32_t state_store_failures(const struct state_store *store);
+/* Whether a request is under way. */
+bool state_store_busy(const struct state_store *store);
+
+/* How many requests have failed one after another; *last (NULL: not wanted) is what the last of
+ * them said, set if there is one and nothing is under way. */
+uint32_t state_store_failures(const struct state_store *store, struct error *last);
 
 /* The oldest batch whose changes the feed has to keep. */
 int64_t state_store_oldest_needed(const struct state_store *store);
