@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "columnar/value_text.h"
+#include "sink/dir_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct part_writer {
     size_t finished_capacity;
     uint32_t staged_count;
     uint64_t rows;
+    struct dir_table dirs; /* with the number of files begun in each */
     struct buffer key;
     struct buffer cell;
 };
@@ -158,22 +160,9 @@ static enum status end_part(struct part_writer *writer, struct open_part *part, 
     return OK;
 }
 
-/* How many files of this directory the task has ended. */
-static uint32_t next_sequence(const struct part_writer *writer, const char *dir)
-{
-    uint32_t count = 0;
-    size_t size = strlen(dir);
-    for (size_t i = 0; i < writer->finished_count; i++) {
-        const char *name = writer->finished[i].part.final;
-        bool same = size == 0 || (strncmp(name, dir, size) == 0 && name[size] == '/');
-        count += same && strchr(name + size + (size > 0), '/') == NULL;
-    }
-    return count;
-}
-
 static enum status start_part(struct part_writer *writer, struct open_part *part, struct error *err)
 {
-    part->sequence = next_sequence(writer, part->dir);
+    part->sequence = dir_table_at(&writer->dirs, part->dir)->number++;
     part->rows = 0;
     part->size_bytes = 0;
     return writer->config->format->write_open(writer->config->writer, &part->records, err);
@@ -352,6 +341,7 @@ void part_writer_free(struct part_writer *writer)
         if (!writer->finished[i].published)
             remove_staged(writer, writer->finished[i].part.staged);
     free(writer->finished);
+    dir_table_fini(&writer->dirs);
     buffer_fini(&writer->key);
     buffer_fini(&writer->cell);
     arena_free(writer->arena);

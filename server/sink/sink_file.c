@@ -15,6 +15,12 @@
  * number of tasks may have changed).  Whoever lists the directory by "part-*" never sees a partial
  * file, nor a row twice.
  *
+ * That one sync covers the renames of the files and that of the marker, which a disk may take in
+ * any order.  If the marker's came through without a file's, the file is still there under its
+ * temporary name, which holds the batch id: a temporary file of the marker's own batch sends the
+ * marker back by one, and the batch runs again.  (Files in partition directories are durable
+ * before.)
+ *
  * A directory with the marker of another query is refused: two queries that write to one directory
  * know nothing of each other's batches.
  */
@@ -24,6 +30,7 @@
 #include "base/failpoint.h"
 #include "base/path.h"
 #include "base/uuid.h"
+#include "sink/dir_table.h"
 #include "sink/part_writer.h"
 #include "sink/spark_metadata.h"
 
@@ -277,7 +284,8 @@ static void visit_hidden(struct search *search, const char *name)
     bool own = strncmp(name + prefix, sink->config.query_id, QUERY_ID_SIZE) == 0;
     int64_t batch_id = 0;
     if (own && rest[0] == '.')
-        add_path(&search->staged, "", name, NO_BATCH);
+        add_path(&search->staged, "", name,
+                 parse_id(rest + 1, '.', &batch_id) ? batch_id : NO_BATCH);
     else if (rest[0] == '-' && parse_id(rest + 1, '\0', &batch_id)) {
         if (!own)
             search->foreign = arena_strndup(sink->query, name + prefix, QUERY_ID_SIZE);
@@ -336,6 +344,23 @@ out:
     return status;
 }
 
+static char *marker_path(const struct file_sink *sink, struct arena *request, int64_t batch_id)
+{
+    return arena_sprintf(request, "%s/" MARKER_PREFIX "%s-%" PRId64, sink->config.dir,
+                         sink->config.query_id, batch_id);
+}
+
+/* The newest batch is not whole: some of its files have not got their names. */
+static enum status take_marker_back(struct file_sink *sink, struct error *err)
+{
+    if (sink->config.partition_count > 0)
+        return OK;
+    TRY(vfs_rename(sink->config.vfs, marker_path(sink, sink->query, sink->last_batch),
+                   marker_path(sink, sink->query, sink->last_batch - 1), err));
+    sink->last_batch--;
+    return vfs_sync_dir(sink->config.vfs, sink->config.dir, err);
+}
+
 static enum status inspect_directory(struct file_sink *sink, struct error *err)
 {
     enum status status = OK;
@@ -344,6 +369,9 @@ static enum status inspect_directory(struct file_sink *sink, struct error *err)
     if (search.foreign != NULL)
         TRY_OUT(error_raise(err, STATUS_SINK_PATH_IN_USE, "path", sink->config.dir, "queryId",
                             search.foreign, NULL));
+    for (const struct leftover *item = search.staged; item != NULL; item = item->next)
+        if (item->batch_id == sink->last_batch && sink->last_batch > 0)
+            TRY_OUT(take_marker_back(sink, err));
     for (const struct leftover *item = search.staged; item != NULL; item = item->next)
         TRY_OUT(vfs_remove(sink->config.vfs, path_join(sink->query, sink->config.dir, item->path),
                            err));
@@ -477,39 +505,18 @@ static enum status file_stage(struct sink *self, bool *due, uint64_t *rows, stru
     return OK;
 }
 
-/* Partition directories of a commit that have to be synced, in the order of the parts. */
-struct dirs {
-    const char *last;
-    const char **items;
-    size_t count;
-    size_t capacity;
-};
-
-static void note_dir(struct dirs *dirs, const char *dir)
-{
-    CHECK(dir != NULL);
-    for (size_t i = 0; i < dirs->count; i++)
-        if (strcmp(dirs->items[i], dir) == 0)
-            return;
-    if (dirs->count == dirs->capacity) {
-        dirs->capacity = dirs->capacity == 0 ? 16 : dirs->capacity * 2;
-        dirs->items = realloc(dirs->items, dirs->capacity * sizeof *dirs->items);
-        CHECK(dirs->items != NULL);
-    }
-    dirs->items[dirs->count++] = dir;
-}
-
-static enum status publish_part(struct file_sink *sink, struct arena *request, struct dirs *dirs,
-                                struct part_writer *writer, size_t i, struct error *err)
+/* `dirs` are the partition directories of a commit that have to be synced. */
+static enum status publish_part(struct file_sink *sink, struct arena *request,
+                                struct dir_table *dirs, struct part_writer *writer, size_t i,
+                                struct error *err)
 {
     const struct part *part = part_writer_part(writer, i);
     const char *target = path_join(request, sink->config.dir, part->final);
     if (sink->config.partition_count > 0) {
         const char *dir = path_dirname(request, target);
-        if (dirs->last == NULL || strcmp(dirs->last, dir) != 0)
+        struct dir_entry *entry = dir_table_at(dirs, dir);
+        if (entry->number++ == 0)
             TRY(vfs_make_dirs(sink->config.vfs, dir, err));
-        dirs->last = dir;
-        note_dir(dirs, dir);
     }
     TRY(vfs_rename(sink->config.vfs, part->staged, target, err));
     part_writer_published(writer, i);
@@ -529,7 +536,7 @@ static bool is_published(const struct file_sink *sink, const char *path)
  * gone, which no crash does, the files of earlier batches are not known to be unfinished: they
  * stay. */
 static enum status remove_leftovers(struct file_sink *sink, struct arena *request,
-                                    struct dirs *dirs, struct error *err)
+                                    struct dir_table *dirs, struct error *err)
 {
     for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next) {
         bool unfinished = sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch;
@@ -538,7 +545,7 @@ static enum status remove_leftovers(struct file_sink *sink, struct arena *reques
         const char *path = path_join(request, sink->config.dir, item->path);
         TRY(vfs_remove(sink->config.vfs, path, err));
         if (strchr(item->path, '/') != NULL)
-            note_dir(dirs, path_dirname(request, path));
+            (void)dir_table_at(dirs, path_dirname(request, path));
     }
     free_paths(&sink->leftovers);
     return OK;
@@ -564,12 +571,6 @@ out:
     return status;
 }
 
-static char *marker_path(const struct file_sink *sink, struct arena *request, int64_t batch_id)
-{
-    return arena_sprintf(request, "%s/" MARKER_PREFIX "%s-%" PRId64, sink->config.dir,
-                         sink->config.query_id, batch_id);
-}
-
 /* Moves the marker and makes it and all names in the output directory durable. */
 static enum status move_marker(struct file_sink *sink, struct arena *request, int64_t batch_id,
                                struct error *err)
@@ -593,14 +594,14 @@ static enum status file_commit(struct sink *self, int64_t batch_id, struct error
         return OK;
     CHECK(sink->staged_batch == batch_id);
     enum status status = OK;
-    struct dirs dirs = {0};
+    struct dir_table dirs = {0};
     struct arena *request = arena_new("request", 0);
     for (uint32_t i = 0; i < sink->writer_count; i++)
         for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
             TRY_OUT(publish_part(sink, request, &dirs, sink->writers[i], p, err));
     TRY_OUT(remove_leftovers(sink, request, &dirs, err));
     for (size_t i = 0; i < dirs.count; i++)
-        TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.items[i], err));
+        TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.entries[i].dir, err));
     if (sink->spark_metadata)
         TRY_OUT(put_metadata(sink, request, batch_id, err));
     TRY_OUT(move_marker(sink, request, batch_id, err));
@@ -608,7 +609,7 @@ static enum status file_commit(struct sink *self, int64_t batch_id, struct error
     sink->staged_batch = NO_BATCH;
     drop_writers(sink);
 out:
-    free(dirs.items);
+    dir_table_fini(&dirs);
     arena_free(request);
     return status;
 }

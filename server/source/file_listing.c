@@ -91,6 +91,19 @@ static void keep_first(struct listing *listing, size_t keep, bool latest_first)
     }
 }
 
+/* Beside partition directories no other files count. */
+static void drop_uncounted(struct listing *listing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        if (listing->dir_count > 0 && listing->files[i].kind != KIND_PARTITION)
+            free(listing->files[i].path);
+        else
+            listing->files[kept++] = listing->files[i];
+    }
+    listing->count = kept;
+}
+
 static enum status add_file(const struct listing_config *config, struct listing *listing,
                             const char *path, enum file_kind kind, struct error *err)
 {
@@ -105,6 +118,8 @@ static enum status add_file(const struct listing_config *config, struct listing 
         if (stat.mtime_us < config->oldest_us)
             return OK;
     }
+    if (config->keep_max > 0 && listing->count >= 2 * config->keep_max)
+        drop_uncounted(listing);
     if (config->keep_max > 0 && listing->count >= 2 * config->keep_max)
         keep_first(listing, config->keep_max, config->latest_first);
     if (listing->count == listing->capacity) {
@@ -130,6 +145,8 @@ static void add_dir(struct listing *listing, struct partition_dir dir)
         listing->dirs = realloc(listing->dirs, listing->dir_capacity * sizeof *listing->dirs);
         CHECK(listing->dirs != NULL);
     }
+    if (listing->dir_count == 0)
+        listing->truncated = false; /* what was left out until now does not count */
     listing->dirs[listing->dir_count++] = dir;
 }
 
@@ -284,9 +301,10 @@ static enum status walk_root(const struct listing_config *config, struct listing
                            : path;
     if (stat.kind == VFS_DIR) {
         struct walk top = {.config = config, .listing = listing, .root = base, .top = path};
-        if (named_plainly(config, path) && spark_log_exists(config->vfs, path))
-            return list_by_log(&top, err);
-        return walk_dir(&top, path, 0, err);
+        bool by_log = false;
+        if (named_plainly(config, path))
+            TRY(spark_log_find(config->vfs, path, &by_log, err));
+        return by_log ? list_by_log(&top, err) : walk_dir(&top, path, 0, err);
     }
     const char *name = path_basename(path);
     if (config->name_glob != NULL && !glob_matches(config->name_glob, name))
@@ -416,18 +434,6 @@ static enum status check_partitions(struct listing *listing, struct error *err)
                 "suspiciousPaths", arena_sprintf(listing->arena, "file:%s", first->base), NULL);
     }
     return OK;
-}
-
-static void drop_uncounted(struct listing *listing)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < listing->count; i++) {
-        if (listing->partitioned && listing->files[i].kind != KIND_PARTITION)
-            free(listing->files[i].path);
-        else
-            listing->files[kept++] = listing->files[i];
-    }
-    listing->count = kept;
 }
 
 enum status listing_run(const struct listing_config *config, struct listing *listing,

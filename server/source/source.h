@@ -16,6 +16,7 @@
 #define SERVER_SOURCE_SOURCE_H
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "base/vfs.h"
 #include "columnar/batch.h"
@@ -31,6 +32,7 @@ struct source_config {
     bool ansi;
     struct vfs *vfs;
     const struct clock *clock;
+    struct log *log;           /* NULL: nobody listens */
     const char *state_dir;     /* <checkpoint>/sources/<n>; NULL when only validated or bounded */
     const struct option *conf; /* the spec's conf entries, Spark names */
     size_t conf_count;
@@ -107,7 +109,8 @@ struct source_ops {
     enum status (*read)(struct source *self, const struct source_split *split,
                         struct batch_receiver *receiver, struct error *err);
 
-    /* Optional: the range is committed, durably, and will never be read again (cleanSource). */
+    /* Optional: the range is committed, durably, and will never be read again (cleanSource).  May
+     * come again after a crash.  What cannot be cleaned is logged; it harms nobody. */
     void (*acknowledge)(struct source *self, const struct source_range *range);
 
     /* Optional: a file descriptor that becomes readable when there may be something new, or -1;

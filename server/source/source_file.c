@@ -194,7 +194,10 @@ static enum status check_path(struct file_source *source, struct error *err)
 {
     for (size_t i = 0; i < source->options.pattern_count; i++) {
         const char *pattern = source->options.patterns[i];
-        if (!glob_has_magic(pattern) && !vfs_exists(source->config.vfs, pattern))
+        bool found = true;
+        if (!glob_has_magic(pattern))
+            TRY(vfs_find(source->config.vfs, pattern, &found, err));
+        if (!found)
             return error_raise(err, STATUS_PATH_NOT_FOUND, "path",
                                arena_sprintf(source->query, "file:%s", pattern), NULL);
     }
@@ -784,21 +787,33 @@ static enum status file_read(struct source *self, const struct source_split *spl
 
 /* --- afterwards ------------------------------------------------------------------------------- */
 
-/* A file that cannot be cleaned stays: it is known, so it is not read again. */
-static void clean_file(struct file_source *source, struct arena *request, const char *path)
+/* A file that cannot be cleaned stays: it is known, so it is not read again.  Gone is fine: it was
+ * cleaned before a crash. */
+static enum status clean_file(struct file_source *source, struct arena *request, const char *path,
+                              struct error *err)
 {
-    struct error ignored = ERROR_INIT;
     struct vfs *vfs = source->config.vfs;
-    if (source->options.clean == CLEAN_DELETE) {
-        if (vfs_remove(vfs, path, &ignored) != OK)
-            error_clear(&ignored);
-        return;
-    }
+    if (source->options.clean == CLEAN_DELETE)
+        return vfs_remove(vfs, path, err);
     const char *target =
         arena_sprintf(request, "%s%s", source->options.archive_dir, path); /* the whole path */
-    if (vfs_make_dirs(vfs, path_dirname(request, target), &ignored) != OK ||
-        vfs_rename(vfs, path, target, &ignored) != OK)
-        error_clear(&ignored);
+    TRY(vfs_make_dirs(vfs, path_dirname(request, target), err));
+    enum status status = vfs_rename(vfs, path, target, err);
+    if (status == STATUS_FILE_NOT_FOUND) {
+        error_clear(err);
+        return OK;
+    }
+    return status;
+}
+
+/* One line per batch, whatever fails. */
+static void log_uncleaned(struct file_source *source, size_t count, const struct error *first)
+{
+    if (source->config.log != NULL)
+        log_error_event(source->config.log, LOG_WARN, "source_clean_failed", first,
+                        (struct log_field[]){log_text("source", source->config.name),
+                                             log_u64("numFiles", count),
+                                             {0}});
 }
 
 static void file_acknowledge(struct source *self, const struct source_range *range)
@@ -806,13 +821,20 @@ static void file_acknowledge(struct source *self, const struct source_range *ran
     struct file_source *source = source_of(self);
     if (source->options.clean == CLEAN_OFF)
         return;
-    struct error ignored = ERROR_INIT;
+    struct error first = ERROR_INIT;
     struct arena *request = arena_new("request", 0);
     struct range_file *files = NULL;
     size_t count = 0;
-    if (range_files(range, request, &files, &count, &ignored) == OK)
-        for (size_t i = 0; i < count; i++)
-            clean_file(source, request, files[i].path);
+    size_t failed = range_files(range, request, &files, &count, &first) != OK;
+    for (size_t i = 0; i < count; i++) {
+        struct error ignored = ERROR_INIT;
+        if (clean_file(source, request, files[i].path, failed == 0 ? &first : &ignored) != OK)
+            failed++;
+        error_clear(&ignored);
+    }
+    if (failed > 0)
+        log_uncleaned(source, failed, &first);
+    error_clear(&first);
     arena_free(request);
 }
 

@@ -17,12 +17,12 @@ struct log_reader {
     size_t capacity;
 };
 
-bool spark_log_exists(struct vfs *vfs, const char *dir)
+enum status spark_log_find(struct vfs *vfs, const char *dir, bool *found, struct error *err)
 {
     struct arena *request = arena_new("request", 0);
-    bool exists = vfs_exists(vfs, path_join(request, dir, SPARK_LOG_DIR));
+    enum status status = vfs_find(vfs, path_join(request, dir, SPARK_LOG_DIR), found, err);
     arena_free(request);
-    return exists;
+    return status;
 }
 
 /* The batch id of a log file's name, -1 if it is none; *compact tells "9.compact" from "9". */

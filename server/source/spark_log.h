@@ -10,7 +10,8 @@
 
 #define SPARK_LOG_DIR "_spark_metadata"
 
-bool spark_log_exists(struct vfs *vfs, const char *dir);
+MUST_USE enum status spark_log_find(struct vfs *vfs, const char *dir, bool *found,
+                                    struct error *err);
 
 /* The paths of the committed files, in the order of the log.  Errors: MALFORMED_LOG_FILE, those of
  * vfs. */

@@ -21,6 +21,7 @@ enum status relation_open(const struct relation_context *context, struct arena *
         .ansi = context->ansi,
         .vfs = context->vfs,
         .clock = context->clock,
+        .log = context->log,
         .state_dir = state_dir,
         .conf = context->spec->conf.items,
         .conf_count = context->spec->conf.count,

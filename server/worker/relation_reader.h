@@ -12,6 +12,7 @@ struct relation_context {
     const struct query_spec *spec;
     struct vfs *vfs;
     struct clock *clock;
+    struct log *log; /* NULL: nobody listens */
     const char *time_zone;
     bool ansi;
     const struct source_ops *(*find_source)(const char *format);
