@@ -4,6 +4,12 @@
  * Each thread aggregates its own rows of a batch before anything is handed over, so that a few
  * groups cost a few rows.  If it turns out that nearly every row is a group of its own, looking for
  * its group is given up: rows become groups as they come, and meet in the partition's state.
+ *
+ * A group is written once, into the lane of its partition, in the form of an entry of the state:
+ *
+ *     struct partial_group | struct state_entry: value (the block of the functions' states), key
+ *
+ * so that the partition reads its lane from front to back and copies what is new as it is.
  */
 #include "exec/node_partial_aggregate.h"
 
@@ -11,35 +17,44 @@
 #include "base/hash.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
-#include "state/state_table.h"
 
 #include <stdlib.h>
 
-#define PARTIAL_MAGIC 0x9a671a01U
-#define SLOTS_MIN     1024
-#define PROBE_ROWS    16384 /* after so many rows it is decided whether looking pays */
-#define CHUNK_BLOCKS  1024
+#define PARTIAL_MAGIC     0x9a671a01U
+#define SLOTS_MIN         1024
+#define PROBE_ROWS        16384 /* after so many rows it is decided whether looking pays */
+#define PIECE_BYTES_FIRST ((uint32_t)1 << 10)
+#define PIECE_BYTES_MAX   ((uint32_t)1 << 16)
+#define PREFETCH          8
+#define ADDRESS_BITS      48
+#define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
+
+/* Groups of a lane, one behind another. */
+struct partial_piece {
+    struct partial_piece *next;
+    uint32_t used;
+    uint32_t size;
+    _Alignas(8) uint8_t data[];
+};
+
+struct lane {
+    struct partial_piece *first;
+    struct partial_piece *last;
+};
 
 struct partial {
     uint32_t magic;
     uint32_t run;
     struct aggregate_calls calls;
     int event_time_key;
-    struct arena *arena; /* keys, blocks, what states point to */
-    struct partial_group *groups;
-    uint32_t count;
-    uint32_t capacity;
-    uint32_t *slots; /* group + 1 */
-    uint32_t mask;
-    uint8_t *chunk; /* of blocks */
-    uint32_t chunk_left;
+    struct arena *arena; /* pieces, what states point to */
+    struct lane *lanes;
+    uint32_t lane_count;
+    uint64_t count;
+    uint64_t *slots; /* 16 bits of the hash << 48 | address of the group; 0: free */
+    uint64_t mask;
     uint64_t rows;
     bool direct; /* every row is a group */
-    /* After finish: the groups in the order of their partitions. */
-    struct partial_group *sorted;
-    uint32_t sorted_capacity;
-    uint32_t *starts; /* partitions + 1 */
-    uint32_t start_count;
 };
 
 static enum status partial_open(struct exec_node *self, struct arena *query,
@@ -63,119 +78,211 @@ static enum status partial_begin(struct exec_node *self, struct exec_context *ct
     if (partial->run == ctx->run)
         return OK;
     partial->run = ctx->run;
+    if (partial->count > 0 && partial->slots != NULL)
+        memset(partial->slots, 0, (partial->mask + 1) * sizeof *partial->slots);
     partial->count = 0;
     partial->rows = 0;
-    partial->chunk_left = 0;
     partial->direct = false;
-    if (partial->slots != NULL)
-        memset(partial->slots, 0, ((size_t)partial->mask + 1) * sizeof *partial->slots);
-    for (uint32_t i = 0; i < partial->start_count; i++)
-        partial->starts[i] = 0;
+    if (partial->lane_count != ctx->partitions) {
+        partial->lane_count = ctx->partitions;
+        partial->lanes = realloc(partial->lanes, partial->lane_count * sizeof *partial->lanes);
+        CHECK(partial->lanes != NULL);
+    }
+    memset(partial->lanes, 0, partial->lane_count * sizeof *partial->lanes);
     arena_reset(partial->arena);
     return OK;
 }
 
-static void grow_slots(struct partial *partial)
+static size_t group_bytes(const struct state_entry *entry, uint32_t value_bytes)
 {
-    uint32_t slots = partial->slots == NULL ? 0 : partial->mask + 1;
-    if (partial->count < slots / 2)
+    return sizeof(struct partial_group) + state_entry_bytes(value_bytes, entry->key_bytes);
+}
+
+static struct state_entry *entry_of(struct partial_group *group)
+{
+    return (struct state_entry *)(void *)(group + 1);
+}
+
+/* ---- finding ---- */
+
+static uint64_t slot_value(const struct partial_group *group)
+{
+    return (group->hash & ~ADDRESS_MASK) | (uint64_t)(uintptr_t)group;
+}
+
+static struct partial_group *group_of(uint64_t slot)
+{
+    return (struct partial_group *)(uintptr_t)(slot & ADDRESS_MASK); // NOLINT: one we stored
+}
+
+static void put_slot(struct partial *partial, const struct partial_group *group)
+{
+    uint64_t slot = group->hash & partial->mask;
+    while (partial->slots[slot] != 0)
+        slot = (slot + 1) & partial->mask;
+    partial->slots[slot] = slot_value(group);
+}
+
+/* Room for `more` further groups, at most every other slot in use. */
+static void grow_slots(struct partial *partial, uint32_t more)
+{
+    uint64_t slots = partial->slots == NULL ? 0 : partial->mask + 1;
+    if (partial->count + more <= slots / 2)
         return;
-    slots = slots == 0 ? SLOTS_MIN : slots * 2;
-    free(partial->slots);
-    partial->slots = calloc(slots, sizeof *partial->slots);
+    uint64_t wanted = slots == 0 ? SLOTS_MIN : slots;
+    while (partial->count + more > wanted / 2)
+        wanted *= 2;
+    uint64_t *before = partial->slots;
+    partial->slots = calloc(wanted, sizeof *partial->slots);
     CHECK(partial->slots != NULL);
-    partial->mask = slots - 1;
-    for (uint32_t i = 0; i < partial->count; i++) {
-        uint32_t slot = (uint32_t)partial->groups[i].hash & partial->mask;
-        while (partial->slots[slot] != 0)
-            slot = (slot + 1) & partial->mask;
-        partial->slots[slot] = i + 1;
-    }
+    partial->mask = wanted - 1;
+    for (uint64_t i = 0; i < slots; i++)
+        if (before[i] != 0)
+            put_slot(partial, group_of(before[i]));
+    free(before);
+}
+
+static struct partial_piece *add_piece(struct partial *partial, struct lane *lane, size_t size,
+                                       struct error *err)
+{
+    void *memory = NULL;
+    uint32_t wanted = lane->last == NULL ? PIECE_BYTES_FIRST : lane->last->size * 2;
+    if (wanted > PIECE_BYTES_MAX)
+        wanted = PIECE_BYTES_MAX;
+    if (wanted < size)
+        wanted = (uint32_t)size;
+    if (arena_alloc_raw(partial->arena, 1, sizeof(struct partial_piece) + wanted, &memory, err) !=
+        OK)
+        return NULL;
+    struct partial_piece *piece = memory;
+    *piece = (struct partial_piece){.size = wanted};
+    if (lane->last == NULL)
+        lane->first = piece;
+    else
+        lane->last->next = piece;
+    lane->last = piece;
+    return piece;
 }
 
 static enum status new_group(struct partial *partial, struct bytes key, uint64_t hash,
-                             int64_t end_us, uint32_t *number, struct error *err)
+                             int64_t end_us, struct partial_group **out, struct error *err)
 {
     uint32_t block_bytes = partial->calls.block_bytes;
-    if (partial->count == UINT32_MAX / 2)
-        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the groups of one batch", "limit",
-                           "2147483647", NULL);
-    if (partial->count == partial->capacity) {
-        partial->capacity = partial->capacity == 0 ? SLOTS_MIN : partial->capacity * 2;
-        partial->groups = realloc(partial->groups, partial->capacity * sizeof *partial->groups);
-        CHECK(partial->groups != NULL);
+    struct lane *lane = &partial->lanes[hash_bucket(hash, partial->lane_count)];
+    struct partial_piece *piece = lane->last;
+    if (key.size_bytes > UINT32_MAX / 4)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the key of a group", "limit",
+                           "1073741823", NULL);
+    size_t size = sizeof **out + state_entry_bytes(block_bytes, (uint32_t)key.size_bytes);
+    if (piece == NULL || piece->size - piece->used < size) {
+        piece = add_piece(partial, lane, size, err);
+        if (piece == NULL)
+            return err->status;
     }
-    if (partial->chunk_left == 0) {
-        void *memory = NULL;
-        TRY(arena_alloc(partial->arena, CHUNK_BLOCKS, block_bytes + 1, &memory, err));
-        partial->chunk = memory;
-        partial->chunk_left = CHUNK_BLOCKS;
-    }
-    void *copy = NULL;
-    TRY(arena_alloc_raw(partial->arena, key.size_bytes + 1, 1, &copy, err));
+    struct partial_group *group = (struct partial_group *)(void *)(piece->data + piece->used);
+    struct state_entry *entry = entry_of(group);
+    piece->used += (uint32_t)size;
+    *group = (struct partial_group){.hash = hash, .end_us = end_us};
+    entry->key_bytes = (uint32_t)key.size_bytes;
+    entry->stamp = 0;
+    memset(entry->data, 0, block_bytes);
     if (key.size_bytes > 0)
-        memcpy(copy, key.data, key.size_bytes);
-    partial->groups[partial->count] = (struct partial_group){
-        .key = bytes_of(copy, key.size_bytes),
-        .hash = hash,
-        .end_us = end_us,
-        .block = partial->chunk,
-    };
-    aggregate_calls_init(&partial->calls, partial->chunk);
-    partial->chunk += block_bytes;
-    partial->chunk_left--;
-    *number = partial->count++;
+        memcpy(entry->data + block_bytes, key.data, key.size_bytes);
+    aggregate_calls_init(&partial->calls, entry->data);
+    partial->count++;
+    *out = group;
     return OK;
 }
 
-static enum status find_group(struct partial *partial, struct bytes key, uint64_t hash,
-                              int64_t end_us, uint32_t *number, struct error *err)
+static bool is_group(struct partial_group *group, struct bytes key, uint64_t hash,
+                     uint32_t block_bytes)
 {
-    uint32_t slot = (uint32_t)hash & partial->mask;
+    const struct state_entry *entry = entry_of(group);
+    return group->hash == hash && entry->key_bytes == key.size_bytes &&
+           (key.size_bytes == 0 ||
+            memcmp(entry->data + block_bytes, key.data, key.size_bytes) == 0);
+}
+
+static enum status find_group(struct partial *partial, struct bytes key, uint64_t hash,
+                              int64_t end_us, struct partial_group **out, struct error *err)
+{
+    uint64_t slot = hash & partial->mask;
     for (;; slot = (slot + 1) & partial->mask) {
-        uint32_t entry = partial->slots[slot];
-        if (entry == 0)
+        uint64_t value = partial->slots[slot];
+        if (value == 0)
             break;
-        const struct partial_group *group = &partial->groups[entry - 1];
-        if (group->hash == hash && bytes_equal(group->key, key)) {
-            *number = entry - 1;
+        if (((value ^ hash) & ~ADDRESS_MASK) != 0)
+            continue;
+        *out = group_of(value);
+        if (is_group(*out, key, hash, partial->calls.block_bytes))
             return OK;
-        }
     }
-    partial->slots[slot] = partial->count + 1;
-    return new_group(partial, key, hash, end_us, number, err);
+    TRY(new_group(partial, key, hash, end_us, out, err));
+    CHECK(((uint64_t)(uintptr_t)*out & ~ADDRESS_MASK) == 0);
+    partial->slots[slot] = slot_value(*out);
+    return OK;
+}
+
+/* ---- rows ---- */
+
+struct rows {
+    const struct batch *batch;
+    const struct vector *time; /* NULL: groups do not end */
+    struct bytes *keys;        /* of the i-th selected row */
+    uint64_t *hashes;
+    uint8_t **blocks; /* of row: wanted */
+};
+
+static int64_t end_of(const struct rows *rows, uint32_t row)
+{
+    return rows->time == NULL ? STATE_NO_END : event_time_at(rows->time, row);
+}
+
+static enum status find_groups(struct partial *partial, const struct rows *rows, struct error *err)
+{
+    const struct batch *batch = rows->batch;
+    struct partial_group *group = NULL;
+    grow_slots(partial, batch->selected);
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        if (i + PREFETCH < batch->selected)
+            __builtin_prefetch(&partial->slots[rows->hashes[i + PREFETCH] & partial->mask]);
+        TRY(find_group(partial, rows->keys[i], rows->hashes[i], end_of(rows, row), &group, err));
+        rows->blocks[row] = entry_of(group)->data;
+    }
+    return OK;
+}
+
+static enum status add_groups(struct partial *partial, const struct rows *rows, struct error *err)
+{
+    const struct batch *batch = rows->batch;
+    struct partial_group *group = NULL;
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        TRY(new_group(partial, rows->keys[i], rows->hashes[i], end_of(rows, row), &group, err));
+        rows->blocks[row] = entry_of(group)->data;
+    }
+    return OK;
 }
 
 static enum status assign_groups(struct partial *partial, struct exec_context *ctx,
-                                 const struct batch *batch, struct vector **inputs,
-                                 uint8_t **blocks, struct error *err)
+                                 struct vector **inputs, struct rows *rows, struct error *err)
 {
     void *memory = NULL;
+    const struct batch *batch = rows->batch;
     uint32_t selected = batch->selected;
     TRY(arena_alloc(ctx->batch_arena, selected, sizeof(struct bytes), &memory, err));
-    struct bytes *keys = memory;
+    rows->keys = memory;
     TRY(arena_alloc_raw(ctx->batch_arena, selected, sizeof(uint64_t), &memory, err));
-    uint64_t *hashes = memory;
+    rows->hashes = memory;
     if (partial->calls.key_count > 0)
         TRY(row_key_encode(ctx->batch_arena, inputs, partial->calls.key_count, batch->selection,
-                           selected, keys, err));
+                           selected, rows->keys, err));
     for (uint32_t i = 0; i < selected; i++)
-        hashes[i] = state_hash(keys[i]);
-    const struct vector *time =
-        partial->event_time_key < 0 ? NULL : inputs[partial->event_time_key];
-    for (uint32_t i = 0; i < selected; i++) {
-        uint32_t row = batch_row(batch, i);
-        uint32_t number = 0;
-        if (partial->direct) {
-            TRY(new_group(partial, keys[i], hashes[i],
-                          time == NULL ? STATE_NO_END : event_time_at(time, row), &number, err));
-        } else {
-            grow_slots(partial);
-            TRY(find_group(partial, keys[i], hashes[i],
-                           time == NULL ? STATE_NO_END : event_time_at(time, row), &number, err));
-        }
-        blocks[row] = partial->groups[number].block;
-    }
+        rows->hashes[i] = state_hash(rows->keys[i]);
+    if (partial->event_time_key >= 0)
+        rows->time = inputs[partial->event_time_key];
+    TRY((partial->direct ? add_groups : find_groups)(partial, rows, err));
     partial->rows += selected;
     if (partial->rows > PROBE_ROWS && partial->count > partial->rows - partial->rows / 4)
         partial->direct = true;
@@ -190,41 +297,13 @@ static enum status partial_push(struct exec_node *self, struct exec_context *ctx
     CHECK(input == 0 && partial->run == ctx->run);
     struct vector **inputs = NULL;
     void *memory = NULL;
+    struct rows rows = {.batch = batch};
     TRY(aggregate_calls_eval(&partial->calls, ctx, batch, &inputs, err));
     TRY(arena_alloc_raw(ctx->batch_arena, batch->rows, sizeof(uint8_t *), &memory, err));
-    uint8_t **blocks = memory;
-    TRY(assign_groups(partial, ctx, batch, inputs, blocks, err));
-    return aggregate_calls_update(&partial->calls, ctx, batch, inputs, blocks, partial->arena, err);
-}
-
-/* Sorts the groups by partition.  The tasks of a thread each end here; the last one counts. */
-static enum status partial_finish(struct exec_node *self, struct exec_context *ctx,
-                                  struct error *err)
-{
-    (void)err;
-    struct partial *partial = self->state;
-    uint32_t lanes = ctx->partitions;
-    if (partial->start_count != lanes + 1) {
-        partial->start_count = lanes + 1;
-        partial->starts = realloc(partial->starts, (size_t)(lanes + 1) * sizeof *partial->starts);
-    }
-    if (partial->sorted_capacity < partial->count) {
-        free(partial->sorted);
-        partial->sorted_capacity = partial->capacity;
-        partial->sorted = malloc(partial->sorted_capacity * sizeof *partial->sorted);
-    }
-    CHECK(partial->starts != NULL && (partial->count == 0 || partial->sorted != NULL));
-    uint32_t *starts = partial->starts;
-    memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
-    for (uint32_t i = 0; i < partial->count; i++)
-        starts[hash_bucket(partial->groups[i].hash, lanes) + 1]++;
-    for (uint32_t lane = 0; lane < lanes; lane++)
-        starts[lane + 1] += starts[lane];
-    for (uint32_t i = 0; i < partial->count; i++)
-        partial->sorted[starts[hash_bucket(partial->groups[i].hash, lanes)]++] = partial->groups[i];
-    memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
-    starts[0] = 0;
-    return OK;
+    rows.blocks = memory;
+    TRY(assign_groups(partial, ctx, inputs, &rows, err));
+    return aggregate_calls_update(&partial->calls, ctx, batch, inputs, rows.blocks, partial->arena,
+                                  err);
 }
 
 static void partial_close(struct exec_node *self)
@@ -233,23 +312,34 @@ static void partial_close(struct exec_node *self)
     if (partial == NULL)
         return;
     arena_free(partial->arena);
-    free(partial->groups);
+    free(partial->lanes);
     free(partial->slots);
-    free(partial->sorted);
-    free(partial->starts);
 }
 
-uint32_t partial_groups(const struct exec_node *writer, uint32_t run, uint32_t partition,
-                        const struct partial_group **out)
+struct partial_reader partial_read(const struct exec_node *writer, uint32_t run, uint32_t partition)
 {
     const struct partial *partial = writer->state;
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
-    *out = NULL;
-    if (partial->run != run || partial->start_count == 0)
-        return 0;
-    CHECK(partition + 1 < partial->start_count);
-    *out = partial->sorted + partial->starts[partition];
-    return partial->starts[partition + 1] - partial->starts[partition];
+    struct partial_reader reader = {.value_bytes = partial->calls.block_bytes};
+    if (partial->run != run)
+        return reader;
+    CHECK(partition < partial->lane_count);
+    reader.piece = partial->lanes[partition].first;
+    return reader;
+}
+
+const struct partial_group *partial_next(struct partial_reader *reader)
+{
+    while (reader->piece != NULL && reader->offset == reader->piece->used) {
+        reader->piece = reader->piece->next;
+        reader->offset = 0;
+    }
+    if (reader->piece == NULL)
+        return NULL;
+    const struct partial_group *group =
+        (const struct partial_group *)(const void *)(reader->piece->data + reader->offset);
+    reader->offset += (uint32_t)group_bytes(partial_entry(group), reader->value_bytes);
+    return group;
 }
 
 const struct exec_node_ops node_partial_aggregate = {
@@ -257,6 +347,5 @@ const struct exec_node_ops node_partial_aggregate = {
     .open = partial_open,
     .begin = partial_begin,
     .push = partial_push,
-    .finish = partial_finish,
     .close = partial_close,
 };

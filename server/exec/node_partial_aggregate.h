@@ -6,20 +6,33 @@
 
 #include "exec/aggregate_calls.h"
 #include "exec/node.h"
+#include "state/state_table.h"
 
 extern const struct exec_node_ops node_partial_aggregate;
 
-/* A group on its way: its key, where it ends, the states of its functions. */
+/* A group on its way.  Behind it lies the entry that it may become: the states of its functions and
+ * its key. */
 struct partial_group {
-    struct bytes key;
-    uint64_t hash;
+    uint64_t hash;  /* state_hash() of the key */
     int64_t end_us; /* STATE_NO_END if it does not */
-    uint8_t *block;
 };
 
-/* The groups for one partition; 0 if the writer did nothing in this run.  Borrowed until the next
- * batch. */
-uint32_t partial_groups(const struct exec_node *writer, uint32_t run, uint32_t partition,
-                        const struct partial_group **out);
+static inline const struct state_entry *partial_entry(const struct partial_group *group)
+{
+    return (const struct state_entry *)(const void *)(group + 1);
+}
+
+/* The groups for one partition, one after another. */
+struct partial_reader {
+    const struct partial_piece *piece;
+    uint32_t offset;
+    uint32_t value_bytes;
+};
+
+/* Of the writer's present batch; empty if it did nothing in this run. */
+struct partial_reader partial_read(const struct exec_node *writer, uint32_t run,
+                                   uint32_t partition);
+/* NULL after the last.  Borrowed until the next batch. */
+const struct partial_group *partial_next(struct partial_reader *reader);
 
 #endif

@@ -22,9 +22,9 @@
 
 #define AGGREGATE_MAGIC 0x57a66a01U
 #define PREFETCH        8
+#define PULL_GROUPS     64
 
 struct touched {
-    struct state_bucket *bucket;
     int64_t end_us;
     struct state_entry *entry;
 };
@@ -132,7 +132,7 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
 }
 
 static void touch(struct stream_aggregate *aggregate, const struct exec_context *ctx,
-                  struct state_bucket *bucket, int64_t end_us, struct state_entry *entry)
+                  int64_t end_us, struct state_entry *entry)
 {
     if (entry->stamp == ctx->run)
         return;
@@ -145,7 +145,7 @@ static void touch(struct stream_aggregate *aggregate, const struct exec_context 
         CHECK(aggregate->touched != NULL);
     }
     aggregate->touched[aggregate->touched_count++] =
-        (struct touched){.bucket = bucket, .end_us = end_us, .entry = entry};
+        (struct touched){.end_us = end_us, .entry = entry};
 }
 
 static enum status take_group(struct stream_aggregate *aggregate, struct exec_context *ctx,
@@ -153,17 +153,45 @@ static enum status take_group(struct stream_aggregate *aggregate, struct exec_co
                               struct error *err)
 {
     bool added = false;
-    struct state_entry *entry =
-        state_add(aggregate->table, bucket, group->key, group->hash, &added);
-    touch(aggregate, ctx, bucket, group->end_us, entry);
-    if (added && aggregate->calls.plain) {
-        memcpy(state_value(entry), group->block, aggregate->calls.block_bytes);
+    const struct state_entry *image = partial_entry(group);
+    const struct aggregate_calls *calls = &aggregate->calls;
+    struct state_entry *entry = state_take(aggregate->table, bucket, image, group->hash, &added);
+    touch(aggregate, ctx, group->end_us, entry);
+    if (added && calls->plain)
         return OK;
+    if (added) { /* what the copied states point to goes away */
+        memset(state_value(entry), 0, calls->block_bytes);
+        aggregate_calls_init(calls, state_value(entry));
     }
-    if (added)
-        aggregate_calls_init(&aggregate->calls, state_value(entry));
-    return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(bucket), state_value(entry),
-                                 group->block, &aggregate->scratch, err);
+    return aggregate_calls_merge(calls, calls->plain ? NULL : state_bucket_arena(bucket),
+                                 state_value(entry), image->data, &aggregate->scratch, err);
+}
+
+/* Groups that are taken together, so that what they need of the table is on its way before. */
+struct pulled {
+    const struct partial_group *group;
+    struct state_bucket *bucket;
+};
+
+/* The next groups that are not too late; fewer than PULL_GROUPS: there are no more. */
+static uint32_t pull_groups(struct stream_aggregate *aggregate, const struct exec_context *ctx,
+                            struct partial_reader *reader, struct pulled *pulled)
+{
+    bool drops = aggregate->has_end && ctx->mode != EMIT_COMPLETE;
+    const struct partial_group *group = NULL;
+    struct state_bucket *bucket = NULL;
+    uint32_t count = 0;
+    while (count < PULL_GROUPS && (group = partial_next(reader)) != NULL) {
+        if (drops && group->end_us <= ctx->late_watermark_us) {
+            aggregate->stats.rows_dropped++;
+            continue;
+        }
+        if (bucket == NULL || state_bucket_end(bucket) != group->end_us)
+            bucket = state_bucket_open(aggregate->table, group->end_us);
+        state_bucket_prefetch(bucket, group->hash);
+        pulled[count++] = (struct pulled){.group = group, .bucket = bucket};
+    }
+    return count;
 }
 
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
@@ -172,21 +200,15 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     CHECK(input == 0);
-    const struct partial_group *groups = NULL;
-    uint32_t count = partial_groups(writer, ctx->run, ctx->partition, &groups);
-    bool drops = aggregate->has_end && ctx->mode != EMIT_COMPLETE;
-    struct state_bucket *bucket = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct partial_group *group = &groups[i];
-        if (drops && group->end_us <= ctx->late_watermark_us) {
-            aggregate->stats.rows_dropped++;
-            continue;
-        }
-        if (bucket == NULL || state_bucket_end(bucket) != group->end_us)
-            bucket = state_bucket_open(aggregate->table, group->end_us);
-        if (i + PREFETCH < count)
-            state_bucket_prefetch(bucket, groups[i + PREFETCH].hash);
-        TRY(take_group(aggregate, ctx, bucket, group, err));
+    struct pulled pulled[PULL_GROUPS];
+    struct partial_reader reader = partial_read(writer, ctx->run, ctx->partition);
+    uint32_t count = PULL_GROUPS;
+    while (count == PULL_GROUPS) {
+        count = pull_groups(aggregate, ctx, &reader, pulled);
+        for (uint32_t i = 0; i < count; i++)
+            state_bucket_prefetch_entry(pulled[i].bucket, pulled[i].group->hash);
+        for (uint32_t i = 0; i < count; i++)
+            TRY(take_group(aggregate, ctx, pulled[i].bucket, pulled[i].group, err));
     }
     return OK;
 }
@@ -275,7 +297,7 @@ static void touch_global(struct stream_aggregate *aggregate, struct exec_context
     struct state_entry *entry = state_add(aggregate->table, bucket, key, state_hash(key), &added);
     if (added)
         aggregate_calls_init(&aggregate->calls, state_value(entry));
-    touch(aggregate, ctx, bucket, STATE_NO_END, entry);
+    touch(aggregate, ctx, STATE_NO_END, entry);
 }
 
 static enum status aggregate_finish(struct exec_node *self, struct exec_context *ctx,
@@ -317,6 +339,8 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     buffer_add_bytes(out, buffer_bytes(&aggregate->moves));
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
+        if (i + PREFETCH < aggregate->touched_count)
+            __builtin_prefetch(touched[PREFETCH].entry);
         if (touched->end_us <= aggregate->dropped_until_us)
             continue; /* the entry went with its bucket */
         buffer_clear(&aggregate->value);

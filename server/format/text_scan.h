@@ -65,7 +65,7 @@ static inline uint64_t digits_power(unsigned count)
     return powers[count];
 }
 
-/* Reads at most 18 digits; *count says how many there are (19: too many). */
+/* Reads at most 19 digits; *count says how many there are (20: too many). */
 static inline uint64_t scan_digits(const uint8_t **cursor, unsigned *count)
 {
     const uint8_t *at = *cursor;
@@ -77,9 +77,13 @@ static inline uint64_t scan_digits(const uint8_t **cursor, unsigned *count)
         return some == 0 ? 0 : digits_value(digits << (64 - 8 * some));
     }
     uint64_t value = digits_value(digits);
-    unsigned total = 8;
-    while (total < 19 && (uint8_t)(at[total] - '0') <= 9) {
-        if (total < 18)
+    digits = digits_load(at + 8);
+    some = digits_count(digits);
+    unsigned total = 8 + some;
+    if (some > 0)
+        value = value * digits_power(some) + digits_value(digits << (64 - 8 * some));
+    while (some == 8 && total < 20 && (uint8_t)(at[total] - '0') <= 9) {
+        if (total < 19)
             value = value * 10 + (uint8_t)(at[total] - '0');
         total++;
     }
@@ -88,7 +92,7 @@ static inline uint64_t scan_digits(const uint8_t **cursor, unsigned *count)
     return value;
 }
 
-/* A plain JSON integer of at most 18 digits without a fraction; *cursor moves behind it. */
+/* A plain JSON integer of at most 19 digits without a fraction; *cursor moves behind it. */
 static inline bool scan_json_integer(const uint8_t **cursor, int64_t *out)
 {
     const uint8_t *at = *cursor;
@@ -96,8 +100,9 @@ static inline bool scan_json_integer(const uint8_t **cursor, int64_t *out)
     at += negative;
     const uint8_t *first = at;
     unsigned count = 0;
-    int64_t value = (int64_t)scan_digits(&at, &count);
-    if (count == 0 || count > 18 || (*first == '0' && count > 1))
+    uint64_t digits = scan_digits(&at, &count);
+    int64_t value = (int64_t)digits;
+    if (count == 0 || count > 19 || value < 0 || (*first == '0' && count > 1))
         return false;
     if (*at == '.' || (*at | 0x20) == 'e')
         return false;

@@ -11,7 +11,7 @@
 #include "source/file_listing.h"
 #include "source/file_range.h"
 
-#define FILE_SPLIT_BYTES ((uint64_t)16 << 20) /* larger files are cut, if the format allows it */
+#define FILE_SPLIT_BYTES ((uint64_t)4 << 20) /* larger files are cut, if the format allows it */
 
 struct file_reader {
     struct vfs *vfs;

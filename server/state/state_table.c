@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/huge.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@
 #define ADDRESS_BITS      48
 #define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
 
+/* Blocks and tables of slots of HUGE_PIECE_MIN or more come from huge_alloc(). */
 struct block {
     uint8_t *data;
     uint32_t used;
@@ -46,6 +48,28 @@ struct state_table {
     uint64_t bytes; /* slots and blocks */
 };
 
+static void *take_memory(size_t size)
+{
+    if (size >= HUGE_PIECE_MIN && (size & (size - 1)) == 0)
+        return huge_alloc(size);
+    void *memory = malloc(size);
+    CHECK(memory != NULL);
+    return memory;
+}
+
+static void give_memory(void *memory, size_t size)
+{
+    if (size >= HUGE_PIECE_MIN && (size & (size - 1)) == 0)
+        huge_free(memory, size);
+    else
+        free(memory);
+}
+
+static size_t slots_bytes(const struct state_bucket *bucket)
+{
+    return bucket->slots == NULL ? 0 : (bucket->mask + 1) * sizeof *bucket->slots;
+}
+
 struct state_table *state_table_new(uint32_t value_bytes)
 {
     CHECK(value_bytes % 8 == 0);
@@ -60,13 +84,12 @@ static void bucket_free(struct state_table *table, struct state_bucket *bucket)
 {
     for (uint32_t i = 0; i < bucket->block_count; i++) {
         table->bytes -= bucket->blocks[i].size;
-        free(bucket->blocks[i].data);
+        give_memory(bucket->blocks[i].data, bucket->blocks[i].size);
     }
-    if (bucket->slots != NULL)
-        table->bytes -= (bucket->mask + 1) * sizeof *bucket->slots;
+    table->bytes -= slots_bytes(bucket);
     table->count -= bucket->count;
     free(bucket->blocks);
-    free(bucket->slots);
+    give_memory(bucket->slots, slots_bytes(bucket));
     arena_free(bucket->arena);
     free(bucket);
 }
@@ -141,6 +164,15 @@ struct state_bucket *state_bucket_next(struct state_table *table, struct state_b
     return index < table->bucket_count ? table->buckets[index] : NULL;
 }
 
+struct state_bucket *state_bucket_after(struct state_table *table, bool first, int64_t end)
+{
+    CHECK_MAGIC(table, TABLE_MAGIC);
+    uint32_t index = first ? 0 : bucket_index(table, end);
+    if (!first && index < table->bucket_count && table->buckets[index]->end == end)
+        index++;
+    return index < table->bucket_count ? table->buckets[index] : NULL;
+}
+
 int64_t state_bucket_end(const struct state_bucket *bucket)
 {
     return bucket->end;
@@ -185,10 +217,18 @@ void state_bucket_prefetch(const struct state_bucket *bucket, uint64_t hash)
         __builtin_prefetch(&bucket->slots[hash & bucket->mask]);
 }
 
+void state_bucket_prefetch_entry(const struct state_bucket *bucket, uint64_t hash)
+{
+    if (bucket->slots == NULL)
+        return;
+    uint64_t value = bucket->slots[hash & bucket->mask];
+    if ((value & ADDRESS_MASK) != 0)
+        __builtin_prefetch(entry_of(value));
+}
+
 static size_t entry_bytes(const struct state_table *table, uint32_t key_bytes)
 {
-    return (sizeof(struct state_entry) + table->value_bytes + (key_bytes & ~REMOVED) + 7) &
-           ~(size_t)7;
+    return state_entry_bytes(table->value_bytes, key_bytes & ~REMOVED);
 }
 
 struct bytes state_key(const struct state_table *table, const struct state_entry *entry)
@@ -227,15 +267,24 @@ struct state_entry *state_find(const struct state_table *table, const struct sta
     return entry_of(bucket->slots[slot_of(table, bucket, key, hash)]);
 }
 
+/* Blocks grow with what is there, an eighth of it, so that little lies unused at any time. */
+static uint32_t block_bytes(const struct state_bucket *bucket, size_t size)
+{
+    uint64_t wanted = (bucket->used + bucket->holes) / 8;
+    if (wanted >= HUGE_PIECE_MIN)
+        wanted = HUGE_PIECE_MIN;
+    else if (wanted < BLOCK_BYTES_FIRST)
+        wanted = BLOCK_BYTES_FIRST;
+    else
+        wanted &= ~(uint64_t)(BLOCK_BYTES_FIRST - 1);
+    return (uint32_t)(wanted < size ? size : wanted);
+}
+
 static uint8_t *take_block(struct state_table *table, struct state_bucket *bucket, size_t size)
 {
     struct block *last = bucket->block_count == 0 ? NULL : &bucket->blocks[bucket->block_count - 1];
     if (last == NULL || last->size - last->used < size) {
-        uint32_t wanted = last == NULL ? BLOCK_BYTES_FIRST : last->size * 2;
-        if (wanted > BLOCK_BYTES_MAX)
-            wanted = BLOCK_BYTES_MAX;
-        if (wanted < size)
-            wanted = (uint32_t)size;
+        uint32_t wanted = block_bytes(bucket, size);
         if (bucket->block_count == bucket->block_capacity) {
             bucket->block_capacity = bucket->block_capacity == 0 ? 4 : bucket->block_capacity * 2;
             bucket->blocks =
@@ -243,8 +292,7 @@ static uint8_t *take_block(struct state_table *table, struct state_bucket *bucke
             CHECK(bucket->blocks != NULL);
         }
         last = &bucket->blocks[bucket->block_count++];
-        *last = (struct block){.data = malloc(wanted), .size = wanted};
-        CHECK(last->data != NULL);
+        *last = (struct block){.data = take_memory(wanted), .size = wanted};
         table->bytes += wanted;
     }
     uint8_t *memory = last->data + last->used;
@@ -255,11 +303,11 @@ static uint8_t *take_block(struct state_table *table, struct state_bucket *bucke
 /* Finds every entry anew. */
 static void rehash(struct state_table *table, struct state_bucket *bucket, uint64_t wanted)
 {
-    uint64_t slots = bucket->slots == NULL ? 0 : bucket->mask + 1;
-    free(bucket->slots);
-    table->bytes += (wanted - slots) * sizeof *bucket->slots;
-    bucket->slots = calloc(wanted, sizeof *bucket->slots);
-    CHECK(bucket->slots != NULL);
+    size_t size = (size_t)wanted * sizeof *bucket->slots;
+    table->bytes += size - slots_bytes(bucket);
+    give_memory(bucket->slots, slots_bytes(bucket));
+    bucket->slots = take_memory(size);
+    memset(bucket->slots, 0, size);
     bucket->mask = wanted - 1;
     bucket->filled = bucket->count;
     struct state_cursor cursor = {0};
@@ -285,6 +333,20 @@ static void grow(struct state_table *table, struct state_bucket *bucket)
     rehash(table, bucket, wanted);
 }
 
+/* Makes the entry that stands in `slot`. */
+static struct state_entry *new_entry(struct state_table *table, struct state_bucket *bucket,
+                                     uint64_t slot, size_t size, uint64_t hash)
+{
+    struct state_entry *entry = (struct state_entry *)(void *)take_block(table, bucket, size);
+    CHECK(((uint64_t)(uintptr_t)entry & ~ADDRESS_MASK) == 0);
+    bucket->slots[slot] = tag_of(hash) | (uint64_t)(uintptr_t)entry;
+    bucket->filled++;
+    bucket->count++;
+    bucket->used += size;
+    table->count++;
+    return entry;
+}
+
 struct state_entry *state_add(struct state_table *table, struct state_bucket *bucket,
                               struct bytes key, uint64_t hash, bool *added)
 {
@@ -295,18 +357,27 @@ struct state_entry *state_add(struct state_table *table, struct state_bucket *bu
     if (!*added)
         return entry_of(bucket->slots[slot]);
     size_t size = entry_bytes(table, (uint32_t)key.size_bytes);
-    struct state_entry *entry = (struct state_entry *)(void *)take_block(table, bucket, size);
+    struct state_entry *entry = new_entry(table, bucket, slot, size, hash);
     entry->key_bytes = (uint32_t)key.size_bytes;
     entry->stamp = 0;
     memset(entry->data, 0, table->value_bytes);
     if (key.size_bytes > 0)
         memcpy(entry->data + table->value_bytes, key.data, key.size_bytes);
-    CHECK(((uint64_t)(uintptr_t)entry & ~ADDRESS_MASK) == 0);
-    bucket->slots[slot] = tag_of(hash) | (uint64_t)(uintptr_t)entry;
-    bucket->filled++;
-    bucket->count++;
-    bucket->used += size;
-    table->count++;
+    return entry;
+}
+
+struct state_entry *state_take(struct state_table *table, struct state_bucket *bucket,
+                               const struct state_entry *image, uint64_t hash, bool *added)
+{
+    CHECK(image->key_bytes < BLOCK_BYTES_MAX && image->stamp == 0);
+    grow(table, bucket);
+    uint64_t slot = slot_of(table, bucket, state_key(table, image), hash);
+    *added = bucket->slots[slot] == 0;
+    if (!*added)
+        return entry_of(bucket->slots[slot]);
+    size_t size = entry_bytes(table, image->key_bytes);
+    struct state_entry *entry = new_entry(table, bucket, slot, size, hash);
+    memcpy(entry, image, size);
     return entry;
 }
 
@@ -342,7 +413,7 @@ bool state_bucket_pack(struct state_table *table, struct state_bucket *bucket)
     }
     for (uint32_t i = 0; i < old.block_count; i++) {
         table->bytes -= old.blocks[i].size;
-        free(old.blocks[i].data);
+        give_memory(old.blocks[i].data, old.blocks[i].size);
     }
     free(old.blocks);
     uint64_t wanted = SLOTS_MIN;

@@ -48,19 +48,32 @@ struct state_bucket *state_bucket_open(struct state_table *table, int64_t end);
 struct state_bucket *state_bucket_find(struct state_table *table, int64_t end);
 /* The buckets in the order of their ends; NULL after the last.  first: NULL. */
 struct state_bucket *state_bucket_next(struct state_table *table, struct state_bucket *after);
+/* The first bucket that ends after `end`; the first of all if `first`. */
+struct state_bucket *state_bucket_after(struct state_table *table, bool first, int64_t end);
 int64_t state_bucket_end(const struct state_bucket *bucket);
 uint64_t state_bucket_count(const struct state_bucket *bucket);
 /* Memory that lives as long as the bucket. */
 struct arena *state_bucket_arena(struct state_bucket *bucket);
 void state_bucket_drop(struct state_table *table, struct state_bucket *bucket);
 
-/* Asks for the cache line where the search for this hash begins. */
+/* Asks for the cache line where the search for this hash begins, and, somewhat later, for that of
+ * the entry that stands there. */
 void state_bucket_prefetch(const struct state_bucket *bucket, uint64_t hash);
+void state_bucket_prefetch_entry(const struct state_bucket *bucket, uint64_t hash);
+
+/* Bytes of an entry in its block. */
+static inline size_t state_entry_bytes(uint32_t value_bytes, uint32_t key_bytes)
+{
+    return (sizeof(struct state_entry) + value_bytes + key_bytes + 7) & ~(size_t)7;
+}
 
 struct state_entry *state_find(const struct state_table *table, const struct state_bucket *bucket,
                                struct bytes key, uint64_t hash);
 struct state_entry *state_add(struct state_table *table, struct state_bucket *bucket,
                               struct bytes key, uint64_t hash, bool *added);
+/* As state_add(); a new entry is a copy of `image`, value and all (its stamp is 0). */
+struct state_entry *state_take(struct state_table *table, struct state_bucket *bucket,
+                               const struct state_entry *image, uint64_t hash, bool *added);
 void state_remove(struct state_table *table, struct state_bucket *bucket,
                   struct state_entry *entry);
 

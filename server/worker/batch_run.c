@@ -11,7 +11,8 @@
 #include "base/check.h"
 
 #define INLINE_BYTES     ((uint64_t)1 << 20) /* about 10 k rows */
-#define TASKS_PER_THREAD 2
+#define TASKS_PER_THREAD 2                   /* of a stage that writes: each is a file */
+#define TASKS_TO_SHARE   8                   /* of another: threads are done at the same time */
 
 /* A split of source use `use`. */
 struct work {
@@ -95,7 +96,8 @@ static struct task *add_task(struct stage_run *run, uint32_t first, uint32_t cou
     return task;
 }
 
-/* Cuts the row of work into `wanted` pieces of about the same number of bytes. */
+/* Cuts the row of work into `wanted` pieces of about the same number of bytes: each where the bytes
+ * up to it are nearest to its share. */
 static void cut_by_bytes(struct stage_run *run, uint32_t wanted)
 {
     uint32_t first = 0;
@@ -103,7 +105,8 @@ static void cut_by_bytes(struct stage_run *run, uint32_t wanted)
     for (uint32_t i = 0; i < run->work_count; i++) {
         done += run->work[i].split->estimated_bytes;
         uint64_t due = run->bytes / wanted * (run->task_count + 1);
-        if (run->task_count + 1 < wanted && done >= due) {
+        uint64_t next = i + 1 < run->work_count ? run->work[i + 1].split->estimated_bytes : 0;
+        if (run->task_count + 1 < wanted && i + 1 < run->work_count && done + next / 2 >= due) {
             add_task(run, first, i + 1 - first);
             first = i + 1;
         }
@@ -116,9 +119,10 @@ static void cut_tasks(struct stage_run *run)
 {
     struct query *query = run->query;
     bool partitioned = stage_is_partitioned(run->stage);
-    uint32_t wanted = partitioned            ? query->partitions
-                      : run->on_batch_thread ? 1
-                                             : query->parallelism * TASKS_PER_THREAD;
+    uint32_t wanted = partitioned ? query->partitions
+                      : run->on_batch_thread
+                          ? 1
+                          : query->parallelism * (run->last ? TASKS_PER_THREAD : TASKS_TO_SHARE);
     run->tasks = arena_new_object(query->batch_arena, (wanted + 1) * sizeof(struct task));
     if (!partitioned) {
         cut_by_bytes(run, wanted);

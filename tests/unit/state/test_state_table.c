@@ -120,6 +120,48 @@ static void buckets_are_in_order_and_go_as_a_whole(void **state)
     state_table_free(table);
 }
 
+/* BIGINT -> count, sum: 9 bytes of key, three words of value. */
+static void a_small_group_takes_at_most_80_bytes(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(24);
+    struct state_bucket *bucket = state_bucket_open(table, 7);
+    for (uint64_t i = 1; i <= 200000; i++) {
+        uint8_t key[9] = {1};
+        bool added = false;
+        memcpy(key + 1, &i, sizeof i);
+        struct bytes bytes = bytes_of(key, sizeof key);
+        (void)state_add(table, bucket, bytes, state_hash(bytes), &added);
+        assert_true(added);
+        if (i >= 1000)
+            assert_true(state_table_bytes(table) <= 80 * i);
+    }
+    state_table_free(table);
+}
+
+static void an_image_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    struct state_table *table = state_table_new(8);
+    struct state_bucket *bucket = state_bucket_open(table, STATE_NO_END);
+    uint64_t memory[3] = {0, 42, 0};
+    struct state_entry *image = (struct state_entry *)(void *)memory;
+    image->key_bytes = 3;
+    memcpy(image->data + 8, "key", 3);
+    bool added = false;
+    uint64_t hash = state_hash(bytes_of_text("key"));
+    struct state_entry *entry = state_take(table, bucket, image, hash, &added);
+    assert_true(added);
+    assert_true(bytes_equal(state_key(table, entry), bytes_of_text("key")));
+    assert_int_equal(*(uint64_t *)(void *)state_value(entry), 42);
+    memory[1] = 43;
+    assert_ptr_equal(state_take(table, bucket, image, hash, &added), entry);
+    assert_false(added);
+    assert_int_equal(*(uint64_t *)(void *)state_value(entry), 42);
+    assert_ptr_equal(state_find(table, bucket, bytes_of_text("key"), hash), entry);
+    state_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +169,8 @@ int main(void)
         cmocka_unit_test(removed_keys_can_come_back_for_ever),
         cmocka_unit_test(packing_keeps_what_is_there_and_bounds_the_memory),
         cmocka_unit_test(buckets_are_in_order_and_go_as_a_whole),
+        cmocka_unit_test(a_small_group_takes_at_most_80_bytes),
+        cmocka_unit_test(an_image_is_taken_as_it_is),
     };
     return cmocka_run_group_tests_name("state/state_table", tests, NULL, NULL);
 }
