@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 """Measures what a running server costs: memory when idle, and what status reads take from a query.
 
-    measure.py BINARY [idle] [status] [sync] [big]      without a word: idle status sync
+    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big]      without a word: idle status sync
 
 idle    PSS of an idle worker and of a server with 100 stopped queries
 status  throughput of a saturated query (parallelism 1) with and without 1,000 status reads a second
 sync    what an fdatasync of a small appended file takes here: to be set against the latency
+latency file renamed in to batch reported: the median, what of it the disk took for the syncs of the
+        same run, and the rest; also for batches that write no row.  Needs the target sync_count
+seen    the list of 10 million files read, and of 1 million in one batch.  Needs the target bench_seen
 big     memory while reading a 5 GB file, a 100 MB line and many files (slow; needs the disk)
 
 One JSON line per result.  Standard library only.
 """
 import http.client
 import json
+import mmap
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -155,6 +160,85 @@ def sync(_binary):
     show(measure="fdatasync", p50_ms=round(statistics.median(times), 3), p99_ms=round(sorted(times)[296], 3))
 
 
+def built(binary, name):
+    """A helper of the build that `binary` comes from."""
+    path = os.path.join(os.path.dirname(binary), "tests", "bench", name)
+    if not os.path.exists(path):
+        raise SystemExit(f"{path} is missing: build the target {name.split('.')[0].removeprefix('lib')}")
+    return path
+
+
+class CountedRun:
+    """`tidemill run` over a directory, with its syncs counted."""
+
+    def __init__(self, binary, where):
+        self.root = tempfile.mkdtemp(prefix="tidemill-measure-", dir=".")
+        os.mkdir(self.root + "/in")
+        document = {"name": "latency", "sources": {"s": {"format": "json", "schema": "id BIGINT", "options": {
+            "path": os.path.abspath(self.root) + "/in"}}}, "sql": f"SELECT id FROM s WHERE {where}",
+            "sink": {"format": "json", "options": {"path": os.path.abspath(self.root) + "/out"}},
+            "checkpointLocation": os.path.abspath(self.root) + "/checkpoint"}
+        with open(self.root + "/spec.json", "w") as f:
+            json.dump(document, f)
+        with open(self.root + "/page", "wb") as f:
+            f.truncate(4096)
+        self.page = open(self.root + "/page", "rb")
+        self.view = mmap.mmap(self.page.fileno(), 4096, prot=mmap.PROT_READ)
+        environment = {**os.environ, "LD_PRELOAD": built(binary, "libsync_count.so"),
+                       "SYNC_COUNT_FILE": os.path.abspath(self.root) + "/page"}
+        self.process = subprocess.Popen([binary, "run", self.root + "/spec.json", "-o", "json"],
+                                        stdout=subprocess.PIPE, env=environment)
+
+    def syncs(self):
+        calls, nanoseconds = struct.unpack_from("<QQ", self.view)
+        return calls, nanoseconds / 1e6
+
+    def batch(self, number):
+        """Milliseconds until the batch is reported, the syncs until then, and their milliseconds."""
+        hidden = f"{self.root}/in/.{number}"
+        with open(hidden, "w") as f:
+            f.write(json.dumps({"id": number}) + "\n")
+        time.sleep(0.02)  # so that each file is a batch of its own
+        calls, spent = self.syncs()
+        begin = time.perf_counter()
+        os.rename(hidden, f"{self.root}/in/{number}.json")
+        while json.loads(self.process.stdout.readline()).get("numInputRows", 0) == 0:
+            pass
+        took = (time.perf_counter() - begin) * 1000
+        now_calls, now_spent = self.syncs()
+        return took, now_calls - calls, now_spent - spent
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.view.close()
+        self.page.close()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def latency(binary):
+    for name, where in (("latency", "id >= 0"), ("latency_no_rows", "id < 0")):
+        run = CountedRun(binary, where)
+        try:
+            batches = [run.batch(i) for i in range(320)][20:]
+        finally:
+            run.close()
+        show(measure=name, batches=len(batches), p50_ms=round(statistics.median(b[0] for b in batches), 3),
+             p50_syncs_ms=round(statistics.median(b[2] for b in batches), 3),
+             p50_without_syncs_ms=round(statistics.median(b[0] - b[2] for b in batches), 3),
+             syncs_per_batch=round(statistics.mean(b[1] for b in batches), 2),
+             limit_without_syncs_ms=1.5 if name == "latency" else 1.0)
+
+
+def seen(binary):
+    for files, per_batch in ((10000000, 1000), (1000000, 1000000)):
+        root = tempfile.mkdtemp(prefix="tidemill-measure-", dir=".")
+        try:
+            subprocess.run([built(binary, "bench_seen"), root, str(files), str(per_batch)], check=True)
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+
 def peak_mib(binary, root, name, write):
     os.mkdir(root + "/in")
     write(root + "/in")
@@ -204,7 +288,7 @@ def main():
         raise SystemExit(__doc__)
     binary = os.path.abspath(sys.argv[1])
     for word in sys.argv[2:] or ["idle", "status", "sync"]:
-        {"idle": idle, "status": status, "sync": sync, "big": big}[word](binary)
+        {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big}[word](binary)
 
 
 if __name__ == "__main__":
