@@ -199,24 +199,65 @@ static void note_seen(struct world *world, struct world_sink *sink, const char *
     sink->files_seen = grown;
 }
 
+/* A line of plain CSV, or of text, as a record: nothing is quoted, empty is null. */
+static void add_plain_line(struct buffer *out, const struct type *schema, struct bytes line)
+{
+    size_t at = 0;
+    buffer_add_byte(out, '{');
+    for (uint32_t i = 0; i < schema->field_count; i++) {
+        bool is_last = i + 1 == schema->field_count;
+        size_t size = 0;
+        while (at + size < line.size_bytes && (is_last || line.data[at + size] != ','))
+            size++;
+        struct bytes cell = bytes_of(line.data + at, size);
+        at += size + 1;
+        if (size == 0)
+            continue;
+        buffer_add_text(out, out->data[out->size_bytes - 1] == '{' ? "" : ",");
+        buffer_add_json_string(out, bytes_of_text(schema->fields[i].name));
+        buffer_add_byte(out, ':');
+        if (schema->fields[i].type->id == TYPE_STRING)
+            buffer_add_json_string(out, cell);
+        else
+            buffer_add_bytes(out, cell);
+    }
+    buffer_add_text(out, "}\n");
+}
+
+static struct bytes json_of_plain(struct arena *arena, const struct type *schema, struct bytes text)
+{
+    struct buffer out = {0};
+    for (size_t at = 0; at < text.size_bytes;) {
+        const uint8_t *end = memchr(text.data + at, '\n', text.size_bytes - at);
+        size_t size = end == NULL ? text.size_bytes - at : (size_t)(end - text.data) - at;
+        add_plain_line(&out, schema, bytes_of(text.data + at, size));
+        at += size + 1;
+    }
+    struct bytes copy = arena_copy(arena, buffer_bytes(&out));
+    buffer_fini(&out);
+    return copy;
+}
+
 static void on_sink_file(void *arg, const char *path, const struct vfs_stat *stat)
 {
     struct sink_walk *walk = arg;
     struct world *world = walk->player->world;
     const char *name = strrchr(path, '/') + 1;
     bool seen = was_seen(walk->sink, path);
-    if (stat->kind != VFS_FILE || name[0] == '.' || name[0] == '_' || (seen && !walk->all) ||
-        walk->err->status != OK)
+    if (stat->kind != VFS_FILE || name[0] == '.' || strstr(path, "/_") != NULL ||
+        (seen && !walk->all) || walk->err->status != OK)
         return;
     if (!seen)
         note_seen(world, walk->sink, path);
     struct bytes text;
     struct file_rows rows = {.receiver = {.receive = add_file_rows}, .got = walk->got};
     if (vfs_get(world_disk(world), world_path(world, path), FILE_BYTES_MAX, world->arena, &text,
-                walk->err) == OK &&
-        text.size_bytes > 0)
-        (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) ==
-               OK);
+                walk->err) != OK ||
+        text.size_bytes == 0)
+        return;
+    if (walk->sink->other_format)
+        text = json_of_plain(world->arena, walk->sink->schema, text);
+    (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) == OK);
 }
 
 static bool file_sink_rows(struct player *player, struct world_sink *sink,
@@ -228,10 +269,6 @@ static bool file_sink_rows(struct player *player, struct world_sink *sink,
                              .got = got,
                              .all = scn_has_word(record, "all"),
                              .err = &err};
-    if (sink->other_format) {
-        play_fail(player, record, "only files of format json can be expected");
-        return false;
-    }
     if (sink->schema != NULL)
         world_walk(player->world, sink->dir, on_sink_file, &walk);
     return err.status == OK ? true : broken(player, record, &err);
