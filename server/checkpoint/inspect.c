@@ -8,6 +8,7 @@
 #include "checkpoint/identity.h"
 #include "checkpoint/log_index.h"
 #include "checkpoint/recovery.h"
+#include "source/file_range.h"
 
 #include <inttypes.h>
 
@@ -107,6 +108,28 @@ enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_fo
     return status;
 }
 
+/* What the sources remember beyond the log, against what the newest intent says of it. */
+static enum status verify_sources(struct vfs *vfs, const char *dir, const struct inspection *it,
+                                  struct error *err)
+{
+    struct log_record record;
+    struct batch_intent intent;
+    if (it->index.last_intent == NO_BATCH)
+        return OK;
+    TRY(checkpoint_log_read(vfs, path_join(it->arena, dir, "log"), &it->index.intent, it->arena,
+                            &record, err));
+    if (!batch_intent_decode(it->arena, record.payload, &intent))
+        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", "log", "reason",
+                           "an intent cannot be read", NULL);
+    for (uint32_t i = 0; i < intent.source_count; i++) {
+        struct seen_mark durable;
+        if (file_range_mark(intent.sources[i].range.detail, &durable))
+            TRY(seen_files_verify(vfs, arena_sprintf(it->arena, "%s/sources/%" PRIu32, dir, i),
+                                  &durable, err));
+    }
+    return OK;
+}
+
 enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                               struct buffer *out, struct error *err)
 {
@@ -116,6 +139,8 @@ enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_
     if (status == OK && recovery_decide(&facts) == RECOVERY_CORRUPT)
         status = error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path", dir, "facts",
                              recovery_contradiction(&facts), NULL);
+    if (status == OK)
+        status = verify_sources(vfs, dir, &it, err);
     if (status == OK)
         buffer_printf(out,
                       form == CHECKPOINT_JSON ? "{\"ok\": true, \"records\": %" PRIu64

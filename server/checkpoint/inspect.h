@@ -22,7 +22,8 @@ enum checkpoint_form {
 MUST_USE enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                                      struct buffer *out, struct error *err);
 
-/* Checks every record and that their order is possible.  Errors: as checkpoint_show. */
+/* Checks every record, that their order is possible, and that the sources still have what they had
+ * made durable by the newest intent.  Errors: as checkpoint_show. */
 MUST_USE enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                                        struct buffer *out, struct error *err);
 

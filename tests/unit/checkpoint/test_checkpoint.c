@@ -2,6 +2,7 @@
 #include "base/vfs_mem.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect.h"
+#include "source/file_range.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -235,6 +236,37 @@ static void damage_in_what_was_durable_is_refused(void **state)
     arena_free(arena);
 }
 
+static void what_a_source_lost_is_found_by_verify(void **state)
+{
+    struct world *world = *state;
+    struct seen_files *seen = NULL;
+    struct seen_mark mark = {0};
+    struct buffer detail = {0}, out = {0};
+    bool synced = false;
+    open_and_start(world);
+    const char *dir = DIR "/sources/0";
+    assert_int_equal(seen_files_open(world->vfs, dir, INT64_MAX, &mark, &seen, &world->err), OK);
+    seen_files_add(seen, bytes_of_text("/in/a"), 1);
+    assert_int_equal(seen_files_flush(seen, &synced, &world->err), OK);
+    assert_int_equal(seen_files_sync(seen, &world->err), OK);
+    mark = seen_files_mark(seen);
+    seen_files_close(seen);
+    file_range_begin(&detail, "/in", &mark);
+    struct intent_range range = {.range = {.detail = buffer_bytes(&detail)}};
+    struct batch_intent it = {.sources = &range, .source_count = 1};
+    assert_int_equal(checkpoint_append_intent(world->checkpoint, &it, &world->err), OK);
+    changes(world, 0, true);
+    commit(world, 0);
+    assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    vfs_mem_delete(world->vfs, DIR "/sources/0/seen-0.log");
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+                     STATUS_CHECKPOINT__CORRUPT);
+    assert_string_equal(error_param(&world->err, "path"), DIR "/sources/0/seen-0.log");
+    buffer_fini(&detail);
+    buffer_fini(&out);
+}
+
 static void a_held_or_foreign_checkpoint_is_refused(void **state)
 {
     struct world *world = *state;
@@ -332,6 +364,7 @@ int main(void)
         TEST(what_cannot_be_looked_at_is_not_taken_for_missing),
         TEST(a_torn_tail_of_any_length_is_cut),
         TEST(damage_in_what_was_durable_is_refused),
+        TEST(what_a_source_lost_is_found_by_verify),
         TEST(a_held_or_foreign_checkpoint_is_refused),
         TEST(a_log_without_its_identity_is_refused),
         TEST(a_log_that_was_removed_is_refused),
