@@ -5,6 +5,9 @@
 #include "analyze/relation.h"
 #include "base/check.h"
 
+#include <string.h>
+#include <strings.h>
+
 static struct ast_expr *new_star(struct analyzer *analyzer)
 {
     struct ast_expr *star = arena_new_object(analyzer->arena, sizeof *star);
@@ -95,6 +98,36 @@ static enum status pipe_select(struct analyzer *analyzer, const struct ast_selec
     return resolve_select(analyzer, select, NULL, outer, outer_refs, input, out, err);
 }
 
+static const struct expr *first_aggregate(const struct expr *expr)
+{
+    while (expr->kind != EXPR_AGGREGATE) {
+        uint32_t i = 0;
+        while (i + 1 < expr->arg_count && !expr_has_aggregate(expr->args[i]))
+            i++;
+        expr = expr->args[i];
+    }
+    return expr;
+}
+
+/* EXTEND and SET work row by row. */
+static enum status check_no_aggregate(struct analyzer *analyzer, const struct ast_expr *ast,
+                                      const struct relation *input, struct expr_list *outer_refs,
+                                      const char *clause, struct error *err)
+{
+    struct resolver resolver = resolver_of(analyzer, input->scope, CLAUSE_SELECT, outer_refs);
+    struct relation copy = *input;
+    struct error ignored = ERROR_INIT;
+    struct expr *expr;
+    resolver.input = &copy;
+    if (ast->kind == AST_EXPR_STAR || resolve_expr(&resolver, ast, &expr, &ignored) != OK ||
+        !expr_has_aggregate(expr))
+        return OK;
+    const struct expr *found = first_aggregate(expr);
+    return error_raise_at(err, STATUS_PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION, found->position,
+                          found->position_end, "expr", expr_with_marks(analyzer, found), "clause",
+                          clause, NULL);
+}
+
 /* One assignment after the other: each sees what those before it have set. */
 static enum status pipe_set(struct analyzer *analyzer, const struct ast_term *ast,
                             struct scope *outer, struct expr_list *outer_refs,
@@ -109,6 +142,7 @@ static enum status pipe_set(struct analyzer *analyzer, const struct ast_term *as
         if (scope_find(analyzer, before.scope, name) == NULL)
             return raise_missing(analyzer, before.scope, name, ast->position, step->position_end,
                                  err);
+        TRY(check_no_aggregate(analyzer, assignment->expr, &before, outer_refs, "SET", err));
         TRY(pipe_select(analyzer, replace_one(analyzer, step, assignment, before.scope), outer,
                         outer_refs, &before, out, err));
     }
@@ -170,6 +204,28 @@ static enum status check_aggregate(struct analyzer *analyzer, const struct ast_p
     return OK;
 }
 
+static enum status check_extend(struct analyzer *analyzer, const struct ast_pipe_step *step,
+                                const struct relation *input, struct expr_list *outer_refs,
+                                struct error *err)
+{
+    for (size_t i = 0; i < step->items.count; i++)
+        TRY(check_no_aggregate(analyzer, step->items.items[i].expr, input, outer_refs, "EXTEND",
+                               err));
+    return OK;
+}
+
+static enum status check_group_by(const struct ast_pipe_step *step, struct error *err)
+{
+    const struct ast_expr *only =
+        step->group_items.count == 1 ? step->group_items.items[0].expr : NULL;
+    if (only == NULL || only->kind != AST_EXPR_COLUMN || only->column.count != 1 ||
+        only->column.parts[0].quoted || only->column.parts[0].text.size_bytes != 3 ||
+        strncasecmp((const char *)only->column.parts[0].text.data, "all", 3) != 0)
+        return OK;
+    return error_raise_at(err, STATUS_UNSUPPORTED_FEATURE__PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE,
+                          only->position, only->position_end, "case", "GROUP BY ALL", NULL);
+}
+
 static enum status apply_step(struct analyzer *analyzer, const struct ast_term *ast,
                               struct scope *outer, struct expr_list *outer_refs,
                               struct relation *input, struct relation *out, struct error *err)
@@ -180,6 +236,7 @@ static enum status apply_step(struct analyzer *analyzer, const struct ast_term *
     case AST_PIPE_SELECT:
         return pipe_select(analyzer, step->select, outer, outer_refs, input, out, err);
     case AST_PIPE_EXTEND:
+        TRY(check_extend(analyzer, step, input, outer_refs, err));
         return pipe_select(analyzer, extend(analyzer, step), outer, outer_refs, input, out, err);
     case AST_PIPE_SET:
         return pipe_set(analyzer, ast, outer, outer_refs, input, out, err);
@@ -197,6 +254,7 @@ static enum status apply_step(struct analyzer *analyzer, const struct ast_term *
                             step->position_end, err);
     }
     case AST_PIPE_AGGREGATE:
+        TRY(check_group_by(step, err));
         TRY(check_aggregate(analyzer, step, input, outer, outer_refs, err));
         return pipe_select(analyzer, aggregate(analyzer, step), outer, outer_refs, input, out, err);
     case AST_PIPE_RELATION:

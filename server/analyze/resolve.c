@@ -9,6 +9,8 @@
 #include "expr/program.h"
 #include "sql/parser.h"
 
+#include <strings.h>
+
 static const char *operator_name(enum ast_operator op)
 {
     static const char *const names[] = {
@@ -76,6 +78,23 @@ static enum status resolve_operator(struct resolver *resolver, const struct ast_
     return ast->op == AST_OP_NOT_EQUAL ? negate(resolver, ast, out, err) : OK;
 }
 
+/* The value stands in both comparisons, so messages show a reference to it. */
+static enum status raise_between(struct resolver *resolver, struct expr *const *args,
+                                 struct error *err)
+{
+    struct error old = *err;
+    const char *value = expr_name(resolver->analyzer, args[0]);
+    const char *sql = error_param(&old, "sqlExpr");
+    size_t size = strlen(value);
+    if (sql == NULL || strncmp(sql, "\"(", 2) != 0 || strncmp(sql + 2, value, size) != 0)
+        return err->status;
+    const char *shown =
+        arena_sprintf(resolver->analyzer->arena, "\"(commonexpressionref()%s", sql + 2 + size);
+    error_clear(err);
+    return error_raise_at(err, old.status, old.position, old.position_end, "sqlExpr", shown, "left",
+                          error_param(&old, "left"), "right", error_param(&old, "right"), NULL);
+}
+
 static enum status resolve_between(struct resolver *resolver, const struct ast_expr *ast,
                                    struct expr **out, struct error *err)
 {
@@ -83,9 +102,12 @@ static enum status resolve_between(struct resolver *resolver, const struct ast_e
     TRY(resolve_expr(resolver, ast->between.value, &args[0], err));
     TRY(resolve_expr(resolver, ast->between.low, &args[1], err));
     TRY(resolve_expr(resolver, ast->between.high, &args[2], err));
-    TRY(resolve_function(resolver, "between", args, 3,
-                         predicate_position(resolver, ast->between.value), ast->position_end, out,
-                         err));
+    enum status status = resolve_function(resolver, "between", args, 3,
+                                          predicate_position(resolver, ast->between.value),
+                                          ast->position_end, out, err);
+    if (status == STATUS_DATATYPE_MISMATCH__BINARY_OP_DIFF_TYPES)
+        return raise_between(resolver, args, err);
+    TRY(status);
     return ast->negated ? negate(resolver, ast, out, err) : OK;
 }
 
@@ -263,8 +285,13 @@ static enum status resolve_extract(struct resolver *resolver, const struct ast_e
     struct expr *args[2];
     args[0] = expr_literal_string(resolver->analyzer->arena, ast->extract.field.text);
     TRY(resolve_expr(resolver, ast->extract.source, &args[1], err));
-    return resolve_function(resolver, "extract", args, 2, ast->position, ast->position_end, out,
-                            err);
+    enum status status =
+        resolve_function(resolver, "extract", args, 2, ast->position, ast->position_end, out, err);
+    if (status == STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE) {
+        err->position = ast->position;
+        err->position_end = ast->position_end;
+    }
+    return status;
 }
 
 static enum status resolve_timestamp(struct resolver *resolver, const struct ast_expr *ast,
@@ -428,6 +455,44 @@ static enum status resolve_parameter(const struct ast_expr *ast, struct resolver
     return error_raise(err, STATUS_UNBOUND_SQL_PARAMETER, "name", name, NULL);
 }
 
+/* UTF8_LCASE, UNICODE_CI_AI, de_CI_RTRIM ...: as Spark names collations. */
+static bool is_collation(const char *name)
+{
+    static const char *const bases[] = {"UTF8_BINARY", "UTF8_LCASE", "UNICODE"};
+    size_t size = 0;
+    for (size_t i = 0; size == 0 && i < sizeof bases / sizeof *bases; i++)
+        if (strncasecmp(name, bases[i], strlen(bases[i])) == 0)
+            size = strlen(bases[i]);
+    if (size == 0)
+        while (name[size] >= 'a' && name[size] <= 'z')
+            size++;
+    bool locale = size == 2;
+    return size > 0 && (locale || size > 3) && (name[size] == '\0' || name[size] == '_');
+}
+
+static enum status resolve_collate(struct resolver *resolver, const struct ast_expr *ast,
+                                   struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    struct expr *operand;
+    const struct ast_path *path = &ast->collate.name;
+    const char *name = name_text(analyzer, &path->parts[path->count - 1]);
+    TRY(resolve_expr(resolver, ast->collate.operand, &operand, err));
+    if (path->count > 1 || !is_collation(name))
+        return error_raise_at(err, STATUS_COLLATION_INVALID_NAME, ast->position, ast->position_end,
+                              "collationName", name, "proposals",
+                              "UTF8_BINARY, UTF8_LCASE, UNICODE", NULL);
+    if (operand->type->id != TYPE_STRING && operand->type->id != TYPE_VOID)
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE, ast->position,
+                              ast->position_end, "sqlExpr",
+                              arena_sprintf(analyzer->arena, "\"collate(%s, %s)\"",
+                                            expr_name(analyzer, operand), name),
+                              "paramIndex", "first", "inputSql", expr_sql(analyzer, operand),
+                              "inputType", type_quoted(analyzer, operand->type), "requiredType",
+                              "\"STRING\"", NULL);
+    return not_supported(ast, "COLLATE", err);
+}
+
 static enum status raise_star(const struct ast_expr *ast, struct error *err)
 {
     (void)ast;
@@ -495,7 +560,7 @@ enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, 
     case AST_EXPR_JSON_PATH:
         return not_supported(ast, "The path extraction of semi-structured values", err);
     case AST_EXPR_COLLATE:
-        return not_supported(ast, "COLLATE", err);
+        return resolve_collate(resolver, ast, err);
     case AST_EXPR_LAMBDA:
         return error_raise_at(err, STATUS_INVALID_LAMBDA_FUNCTION_CALL__NON_HIGHER_ORDER_FUNCTION,
                               ast->position, ast->position_end, "class", "a plain expression",

@@ -684,6 +684,8 @@ enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, 
         name = "locate";
     if (ast->call.over != NULL)
         return resolve_over(resolver, ast, name, out, err);
+    if (strcasecmp(name, "timestampadd") == 0 || strcasecmp(name, "timestampdiff") == 0)
+        return raise_unresolved(resolver, ast, err); /* with a unit they are no calls */
     if (time_window_is_marker(name))
         return resolve_time_window(resolver, ast, name, out, err);
     if (strcasecmp(name, "grouping") == 0 || strcasecmp(name, "grouping_id") == 0)

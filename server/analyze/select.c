@@ -549,6 +549,27 @@ static enum status resolve_order_keys(struct select *select, struct scope *scope
     return OK;
 }
 
+/* IN or EXISTS with a query, which only filters, conditions and lists can hold. */
+static const struct expr *rows_subquery(const struct expr *expr)
+{
+    if (expr->kind == EXPR_SUBQUERY)
+        return expr->subquery.kind == SUBQUERY_SCALAR ? NULL : expr;
+    const struct expr *found = NULL;
+    for (uint32_t i = 0; found == NULL && i < expr->arg_count; i++)
+        found = rows_subquery(expr->args[i]);
+    return found;
+}
+
+static enum status raise_rows_subquery(struct select *select, const struct expr *key,
+                                       const struct expr *subquery, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    return error_raise_at(
+        err, STATUS_UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY__UNSUPPORTED_IN_EXISTS_SUBQUERY,
+        subquery->position, subquery->position_end, "treeNode",
+        arena_sprintf(analyzer->arena, "Sort [%s], true", expr_name(analyzer, key)), NULL);
+}
+
 static enum status check_order_keys(struct select *select, struct error *err)
 {
     for (uint32_t i = 0; i < select->order_count; i++) {
@@ -558,6 +579,9 @@ static enum status check_order_keys(struct select *select, struct error *err)
                                arena_sprintf(select->analyzer->arena, "Sort [%s], true",
                                              expr_name(select->analyzer, expr)),
                                NULL);
+        const struct expr *subquery = rows_subquery(expr);
+        if (subquery != NULL)
+            return raise_rows_subquery(select, expr, subquery, err);
         if (!expr_has_window(expr) && (select->aggregated || !expr_has_aggregate(expr)))
             continue;
         return raise_operator(select->analyzer, expr, "Sort", select->tail->position,

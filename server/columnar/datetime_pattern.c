@@ -123,7 +123,7 @@ static enum status check_part(const struct compiler *compiler, size_t from, size
                               struct error *err)
 {
     static const char *const lengths[] = {"GGGGG", "MMMMM", "LLLLL",      "EEEEE",
-                                          "QQQQQ", "qqqqq", "yyyyyyyyyyy"};
+                                          "QQQQQ", "qqqqq", "yyyyyyy"};
     char c = find_letter(compiler, from, to, "YWwuec");
     if (c != '\0')
         return refuse_letter(
@@ -355,11 +355,6 @@ static bool add_quoted(struct compiler *compiler, size_t *at)
     char text[PATTERN_BYTES_MAX];
     size_t size = 0;
     size_t i = *at + 1;
-    if (i < compiler->size && compiler->pattern[i] == '\'') {
-        add_literal(compiler, "'", 1);
-        *at = i + 1;
-        return true;
-    }
     bool closed = false;
     for (; i < compiler->size && !closed; i++) {
         if (compiler->pattern[i] != '\'') {
@@ -371,8 +366,9 @@ static bool add_quoted(struct compiler *compiler, size_t *at)
             closed = true;
         }
     }
-    if (size > 0)
-        add_literal(compiler, text, size);
+    if (size == 0) /* two quotes are one */
+        text[size++] = '\'';
+    add_literal(compiler, text, size);
     *at = i;
     return closed || compiler->use == DATETIME_PATTERN_PARSE;
 }

@@ -281,15 +281,36 @@ static enum status distinct_mismatch(struct resolve_context *ctx, const struct e
                        function_sql(ctx->arena, call->aggregate.order[0].expr), NULL);
 }
 
+static const struct expr *without_text_cast(const struct expr *expr)
+{
+    return expr->kind == EXPR_CAST && expr->type->id == TYPE_STRING ? expr->args[0] : expr;
+}
+
+/* What is listed once is ordered by itself, or by what it was before it became text, if texts are
+ * equal only where the values are. */
+static enum status check_distinct_order(struct resolve_context *ctx, const struct expr *call,
+                                        struct error *err)
+{
+    const struct expr *order = call->aggregate.order[0].expr;
+    if (!expr_equal(without_text_cast(call->args[0]), without_text_cast(order)))
+        return distinct_mismatch(ctx, call, err);
+    enum type_id id = order->type->id;
+    if (id != TYPE_DOUBLE && id != TYPE_FLOAT && id != TYPE_TIMESTAMP)
+        return OK;
+    return error_raise(
+        err, STATUS_INVALID_WITHIN_GROUP_EXPRESSION__MISMATCH_WITH_DISTINCT_INPUT_UNSAFE_CAST,
+        "funcName", arena_sprintf(ctx->arena, "`%s`", call->aggregate.name), "inputType",
+        function_sql_type(ctx->arena, order->type), "castType", "\"STRING\"", NULL);
+}
+
 RESOLVER(aggregate_resolve_listagg)
 {
     *out = call;
     if (call->arg_count == 1)
         call->args[call->arg_count++] = expr_null(ctx->arena, type_simple(TYPE_VOID));
     bool binary = call->args[0]->type->id == TYPE_BINARY;
-    if (call->aggregate.distinct && call->aggregate.order_count > 0 &&
-        !expr_equal(call->args[0], call->aggregate.order[0].expr))
-        return distinct_mismatch(ctx, call, err);
+    if (call->aggregate.distinct && call->aggregate.order_count > 0)
+        TRY(check_distinct_order(ctx, call, err));
     TRY(aggregate_apply(ctx, call,
                         binary ? "binary,binary!delimiter->1" : "string,string!delimiter->1", err));
     return OK;

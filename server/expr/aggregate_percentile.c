@@ -83,7 +83,9 @@ static enum status exact_value(struct resolve_context *ctx, struct expr *call,
         return OK;
     }
     return function_wrong_type(
-        call, 0, "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\")", err);
+        call, 0,
+        "((\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\") or \"TIME\")",
+        err);
 }
 
 RESOLVER(aggregate_resolve_percentile)
@@ -94,7 +96,8 @@ RESOLVER(aggregate_resolve_percentile)
     if (call->arg_count == 2)
         call->args[call->arg_count++] = expr_literal_int(ctx->arena, 1);
     TRY(read_percents(ctx, call, 1, options, err));
-    if (!coercion_can_cast_implicitly(ctx, call->args[2]->type, type_simple(TYPE_LONG)))
+    if (call->args[2]->type->id == TYPE_STRING ||
+        !coercion_can_cast_implicitly(ctx, call->args[2]->type, type_simple(TYPE_LONG)))
         return function_wrong_type(call, 2, "\"INTEGRAL\"", err);
     call->args[2] = coercion_cast(ctx, call->args[2], type_simple(TYPE_LONG));
     const struct type *type;

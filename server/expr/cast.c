@@ -321,6 +321,13 @@ enum status cast_overflow(const struct cast_job *job, uint32_t row, struct error
     return raise_value(job, row, STATUS_CAST_OVERFLOW, "value", err);
 }
 
+enum status cast_interval_overflow(const struct cast_job *job, uint32_t row, struct error *err)
+{
+    if (job->mode == CAST_TRY)
+        return cast_set_null(job, row, err);
+    return raise_value(job, row, STATUS_CAST_OVERFLOW, "value", err);
+}
+
 enum status cast_decimal_overflow(const struct cast_job *job, uint32_t row, struct error *err)
 {
     if (job->mode != CAST_ANSI)

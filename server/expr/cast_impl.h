@@ -39,6 +39,8 @@ enum status cast_set_null(const struct cast_job *job, uint32_t row, struct error
 enum status cast_invalid(const struct cast_job *job, uint32_t row, struct error *err);
 /* The value does not fit: CAST_OVERFLOW in ANSI mode, else NULL. */
 enum status cast_overflow(const struct cast_job *job, uint32_t row, struct error *err);
+/* The same, but an error without ANSI as well. */
+enum status cast_interval_overflow(const struct cast_job *job, uint32_t row, struct error *err);
 /* A decimal does not fit: NUMERIC_VALUE_OUT_OF_RANGE in ANSI mode, else NULL. */
 enum status cast_decimal_overflow(const struct cast_job *job, uint32_t row, struct error *err);
 

@@ -73,7 +73,7 @@ static enum status integer_to_interval(const struct cast_job *job, struct error 
     uint32_t i = 0, row;
     while (cast_next(job, &i, &row)) {
         if (!store(job, row, (int128)cast_integer(job->in, row) * unit))
-            TRY(cast_overflow(job, row, err));
+            TRY(cast_interval_overflow(job, row, err));
     }
     return OK;
 }
@@ -87,7 +87,7 @@ static enum status decimal_to_interval(const struct cast_job *job, struct error 
         int128 result;
         if (!decimal_multiply(value, (struct decimal){unit, 0}, 38, 0, &result) ||
             !store(job, row, result))
-            TRY(cast_overflow(job, row, err));
+            TRY(cast_interval_overflow(job, row, err));
     }
     return OK;
 }

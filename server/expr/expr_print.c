@@ -158,6 +158,30 @@ static void print_text_literal(struct buffer *out, const struct expr *expr)
         print(out, expr);
 }
 
+/* What array_sort compares with when nothing is given. */
+#define VARIABLE "namedlambdavariable()"
+#define DEFAULT_COMPARATOR                                                                         \
+    ", lambdafunction((IF(((" VARIABLE " IS NULL) AND (" VARIABLE " IS NULL)), 0, (IF((" VARIABLE  \
+    " IS NULL), 1, (IF((" VARIABLE " IS NULL), -1, (IF((" VARIABLE " < " VARIABLE                  \
+    "), -1, (IF((" VARIABLE " > " VARIABLE "), 1, 0)))))))))), " VARIABLE ", " VARIABLE "))"
+
+static bool is_zip(const struct expr *expr)
+{
+    return expr->kind == EXPR_CALL && strcmp(expr->call.function->name, "arrays_zip") == 0 &&
+           expr->type != NULL && expr->type->id == TYPE_ARRAY;
+}
+
+/* arrays_zip(a, b) under a field access shows the names of its fields as well. */
+static void print_zip(struct buffer *out, const struct expr *expr)
+{
+    const struct type *fields = expr->type->element;
+    buffer_add_text(out, "arrays_zip(");
+    print_list(out, expr, 0);
+    for (uint32_t i = 0; i < fields->field_count; i++)
+        buffer_printf(out, ", %s", fields->fields[i].name);
+    buffer_add_byte(out, ')');
+}
+
 static void print_call(struct buffer *out, const struct expr *expr)
 {
     const struct function *function = expr->call.function;
@@ -167,6 +191,18 @@ static void print_call(struct buffer *out, const struct expr *expr)
     }
     if (strcmp(function->name, "struct") == 0) {
         print_struct(out, expr);
+        return;
+    }
+    if (strcmp(function->name, "array_sort") == 0 && expr->arg_count == 1) {
+        buffer_add_text(out, "array_sort(");
+        print(out, expr->args[0]);
+        buffer_add_text(out, DEFAULT_COMPARATOR);
+        return;
+    }
+    if (strcmp(function->name, ".") == 0 && is_zip(expr->args[0])) {
+        print_zip(out, expr->args[0]);
+        buffer_add_byte(out, '.');
+        print_text_literal(out, expr->args[1]);
         return;
     }
     if (strcmp(function->name, ".") == 0) {

@@ -10,6 +10,8 @@
 #define GCM_TAG_SIZE 16
 #define IV_SIZE_MAX  16
 
+#define AES_FUNCTIONS "`aes_encrypt`/`aes_decrypt`" /* as messages name both */
+
 enum aes_mode {
     AES_ECB,
     AES_CBC,
@@ -70,7 +72,9 @@ static enum status read_mode(const struct kernel_call *call, uint32_t row, enum 
     else if (text_equals_ignoring_case(mode, "gcm") && none)
         *out = AES_GCM;
     else
-        return crypto_error(call, "There is no such mode with this padding", err);
+        return error_raise(err, STATUS_UNSUPPORTED_FEATURE__AES_MODE, "mode",
+                           kernel_error_text(call, mode), "padding",
+                           kernel_error_text(call, padding), "functionName", AES_FUNCTIONS, NULL);
     return OK;
 }
 
@@ -84,7 +88,7 @@ static enum status read_aes(const struct kernel_call *call, uint32_t row, struct
     if (out->cipher != NULL)
         return OK;
     return error_raise(err, STATUS_INVALID_PARAMETER_VALUE__AES_KEY_LENGTH, "parameter", "`key`",
-                       "functionName", kernel_error_function(call), "actualLength",
+                       "functionName", AES_FUNCTIONS, "actualLength",
                        kernel_error_number(call, (int64_t)out->key.size_bytes), NULL);
 }
 
@@ -143,7 +147,7 @@ static enum status wrong_iv(const struct kernel_call *call, const struct aes *ae
 {
     return error_raise(err, STATUS_INVALID_PARAMETER_VALUE__AES_IV_LENGTH, "mode",
                        aes->mode == AES_CBC ? "CBC" : "GCM", "parameter", "`iv`", "functionName",
-                       "`aes_encrypt`", "actualLength",
+                       AES_FUNCTIONS, "actualLength",
                        kernel_error_number(call, (int64_t)aes->iv.size_bytes), NULL);
 }
 
@@ -157,6 +161,13 @@ static enum status cell_kernel_aes_encrypt(const struct kernel_call *call, uint3
     TRY(read_aes(call, row, &aes, err));
     aes.iv = kernel_text(call, 4, row);
     aes.aad = kernel_text(call, 5, row);
+    if (aes.iv.size_bytes > 0 && aes.mode == AES_ECB)
+        return error_raise(err, STATUS_UNSUPPORTED_FEATURE__AES_MODE_IV, "mode", "ECB",
+                           "functionName", "`aes_encrypt`", NULL);
+    if (aes.aad.size_bytes > 0 && aes.mode != AES_GCM)
+        return error_raise(err, STATUS_UNSUPPORTED_FEATURE__AES_MODE_AAD, "mode",
+                           aes.mode == AES_ECB ? "ECB" : "CBC", "functionName", "`aes_encrypt`",
+                           NULL);
     if (aes.iv.size_bytes > 0 && aes.iv.size_bytes != aes.iv_size)
         return wrong_iv(call, &aes, err);
     TRY(kernel_alloc(call, text.size_bytes + aes.iv_size + 2 * GCM_TAG_SIZE, &out, err));

@@ -101,8 +101,7 @@ static bool at_separator(const struct csv_dialect *dialect, struct bytes record,
 
 static bool at_end(const struct csv_dialect *dialect, struct bytes record, size_t at)
 {
-    return at >= record.size_bytes || record.data[at] == '\n' || record.data[at] == '\r' ||
-           at_separator(dialect, record, at);
+    return at >= record.size_bytes || at_separator(dialect, record, at);
 }
 
 static size_t find_end(const struct csv_dialect *dialect, struct bytes record, size_t at)

@@ -18,6 +18,7 @@ RESOLVER(resolve_unix_timestamp);
 RESOLVER(resolve_to_date);
 RESOLVER(resolve_to_timestamp);
 RESOLVER(resolve_date_format);
+RESOLVER(resolve_date_trunc);
 RESOLVER(resolve_from_unixtime);
 
 KERNEL(kernel_year);

@@ -64,9 +64,13 @@ KERNEL(kernel_to_date)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         TRY(use_pattern(call, row, DATETIME_PATTERN_PARSE, &current, err));
-        if (datetime_pattern_parse_date(current.pattern, kernel_text(call, 0, row),
-                                        &KERNEL_OUT(int32_t, call)[row]) != TEXT_OK)
+        int64_t us;
+        if (datetime_pattern_parse(current.pattern, kernel_text(call, 0, row), call->ctx->zone,
+                                   &us) != TEXT_OK)
             TRY(refuse(call, row, current.pattern, err));
+        else
+            KERNEL_OUT(int32_t, call)
+            [row] = (int32_t)civil_floor_div(timezone_to_local(call->ctx->zone, us), CIVIL_DAY_US);
     }
     return OK;
 }
@@ -254,10 +258,25 @@ RESOLVER(resolve_unix_timestamp)
     return OK;
 }
 
+#define LONG_TIMESTAMPS "\"(TIMESTAMP_LTZ(P) OR TIMESTAMP_NTZ(P) WITH P IN [7, 9])\""
+
+RESOLVER(resolve_date_trunc)
+{
+    *out = call;
+    if (!coercion_can_cast_implicitly(ctx, call->args[1]->type, type_simple(TYPE_TIMESTAMP)))
+        return function_wrong_type(call, 1, "(\"TIMESTAMP\" or " LONG_TIMESTAMPS ")", err);
+    TRY(function_apply(ctx, call, "string,timestamp->timestamp", err));
+    call->nullable = true;
+    return OK;
+}
+
 RESOLVER(resolve_date_format)
 {
     struct text_options *options;
     *out = call;
+    if (!coercion_can_cast_implicitly(ctx, call->args[0]->type, type_simple(TYPE_TIMESTAMP)))
+        return function_wrong_type(call, 0, "(\"TIMESTAMP\" or \"TIME\" or " LONG_TIMESTAMPS ")",
+                                   err);
     TRY(function_apply(ctx, call, "timestamp,string->string", err));
     return bind_pattern(ctx, call, DATETIME_PATTERN_FORMAT, &options, err);
 }

@@ -220,6 +220,34 @@ static enum status to_binary(const struct kernel_call *call, uint32_t row, bool 
     return status;
 }
 
+/* The format is one of four, known before the first row. */
+RESOLVER(resolve_to_binary)
+{
+    *out = call;
+    TRY(function_apply(ctx, call, "string,string='hex'->binary", err));
+    bool try_ = strcmp(call->call.function->name, "try_to_binary") == 0;
+    call->nullable |= try_;
+    struct vector *format;
+    if (!expr_is_foldable(call->args[1]))
+        return function_not_foldable(call, 1, "fmt", err);
+    TRY(function_constant(ctx, call, 1, "fmt", &format, err));
+    if (vector_is_null(format, 0))
+        return OK;
+    struct bytes text = *VECTOR_VALUES(struct bytes, format);
+    static const char *const known[] = {"hex", "utf-8", "utf8", "base64"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (text_equals_ignoring_case(text, known[i]))
+            return OK;
+    if (try_)
+        return OK;
+    return error_raise_at(
+        err, STATUS_DATATYPE_MISMATCH__INVALID_ARG_VALUE, call->position, call->position_end,
+        "sqlExpr", function_sql(ctx->arena, call), "inputName", "fmt", "requireType",
+        "case-insensitive \"STRING\"", "validValues", "'hex', 'utf-8', 'utf8', or 'base64'",
+        "inputValue",
+        arena_sprintf(ctx->arena, "'%.*s'", (int)text.size_bytes, (const char *)text.data), NULL);
+}
+
 static enum status cell_kernel_to_binary(const struct kernel_call *call, uint32_t row,
                                          struct error *err)
 {

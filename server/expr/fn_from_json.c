@@ -276,8 +276,13 @@ static enum status fail(const struct conversion *c, struct bytes record, struct 
                           kernel_error_text(c->call, c->bad_node->text), "jsonType", "a value",
                           "dataType", function_sql_type(c->call->ctx->arena, c->bad_type), NULL);
     struct error outer = ERROR_INIT;
-    (void)error_raise(&outer, STATUS_MALFORMED_RECORD_IN_PARSING__WITHOUT_SUGGESTION, "badRecord",
-                      text, "failFastMode", "FAILFAST", NULL);
+    bool array = c->bad_node == NULL && c->dom->count > 0 &&
+                 c->dom->nodes[0].kind == JSON_DOM_ARRAY && c->call->expr->type->id == TYPE_STRUCT;
+    (void)error_raise(&outer,
+                      array
+                          ? STATUS_MALFORMED_RECORD_IN_PARSING__CANNOT_PARSE_JSON_ARRAYS_AS_STRUCTS
+                          : STATUS_MALFORMED_RECORD_IN_PARSING__WITHOUT_SUGGESTION,
+                      "badRecord", text, "failFastMode", "FAILFAST", NULL);
     if (c->bad_node == NULL) {
         *err = outer;
         return err->status;

@@ -14,7 +14,15 @@
 
 static double acosh_java(double x)
 {
-    return java_log(x + sqrt(x * x - 1.0));
+    const double ln2 = 0.6931471805599453;
+    if (x < 1.0)
+        return NAN;
+    if (x >= 268435456.0)
+        return java_log(x) + ln2;
+    if (x > 2.0)
+        return java_log(2.0 * x - 1.0 / (x + sqrt(x * x - 1.0)));
+    double t = x - 1.0;
+    return log1p(t + sqrt(2.0 * t + t * t));
 }
 
 static double atanh_java(double x)
@@ -29,7 +37,7 @@ KERNEL_UNARY(kernel_asinh, double, double, asinh(x))
 KERNEL_UNARY(kernel_atan, double, double, atan(x))
 KERNEL_BINARY(kernel_atan2, double, double, double, atan2(x + 0.0, y + 0.0))
 KERNEL_UNARY(kernel_atanh, double, double, atanh_java(x))
-KERNEL_UNARY(kernel_cbrt, double, double, cbrt(x))
+KERNEL_UNARY(kernel_cbrt, double, double, java_cbrt(x))
 KERNEL_UNARY(kernel_cos, double, double, cos(x))
 KERNEL_UNARY(kernel_cosh, double, double, cosh(x))
 KERNEL_UNARY(kernel_cot, double, double, 1.0 / tan(x))

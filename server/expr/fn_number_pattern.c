@@ -90,7 +90,7 @@ static void pattern_compile(struct bytes text, struct number_pattern *out)
         out->sign = SIGN_BRACKETS;
     else if (out->sign == SIGN_NONE)
         (void)take_sign(&text, out, SIGN_LAST);
-    out->valid = text.size_bytes == 0;
+    out->valid = text.size_bytes == 0 && out->body[out->body_size - 1] != ',';
 }
 
 /* ---- text to number ---- */
@@ -230,6 +230,96 @@ KERNEL(kernel_to_number)
     return OK;
 }
 
+/* The token at the start of `text`; *size is its length. */
+static const char *token_name(struct bytes text, size_t *size)
+{
+    static const struct {
+        const char *word, *name;
+    } tokens[] = {{".", ". or D"}, {"D", ". or D"}, {"$", "$"},      {"S", "S"},
+                  {"MI", "MI"},    {"PR", "PR"},    {",", ", or G"}, {"G", ", or G"}};
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        struct bytes rest = text;
+        if (!take(&rest, tokens[i].word))
+            continue;
+        *size = strlen(tokens[i].word);
+        return tokens[i].name;
+    }
+    *size = 1;
+    return NULL;
+}
+
+/* Whether some token other than a separator stands twice; *name is that token. */
+static bool token_repeats(struct bytes text, const char **name)
+{
+    const char *seen[PATTERN_MAX];
+    size_t count = 0, size;
+    for (; text.size_bytes > 0; text = text_skip(text, size)) {
+        *name = token_name(text, &size);
+        if (*name == NULL || (*name)[0] == ',')
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if (seen[i] == *name)
+                return true;
+        if (count < PATTERN_MAX)
+            seen[count++] = *name;
+    }
+    return false;
+}
+
+static bool separator_stands_alone(struct bytes text)
+{
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        int c = toupper(text.data[i]);
+        if (c != ',' && c != 'G')
+            continue;
+        if (i == 0 || i + 1 == text.size_bytes || !isdigit(text.data[i - 1]) ||
+            !isdigit(text.data[i + 1]))
+            return true;
+    }
+    return false;
+}
+
+/* The first thing that no format has at its place. */
+static const char *unexpected_token(struct arena *arena, struct bytes text)
+{
+    struct number_pattern ignored = {0};
+    if (take(&text, "PR"))
+        return "digit sequence";
+    (void)take_sign(&text, &ignored, SIGN_FIRST);
+    (void)take(&text, "$");
+    while (text.size_bytes > 0 && (isdigit(text.data[0]) || strchr(".,", text.data[0]) != NULL ||
+                                   strchr("DG", toupper(text.data[0])) != NULL))
+        text = text_skip(text, 1);
+    size_t size;
+    const char *name = text.size_bytes > 0 ? token_name(text, &size) : "digit sequence";
+    return name != NULL ? name : arena_sprintf(arena, "character '%c''", toupper(text.data[0]));
+}
+
+static enum status raise_pattern(struct resolve_context *ctx, const struct expr *call,
+                                 struct bytes text, struct error *err)
+{
+    bool digits = false;
+    char *format =
+        arena_sprintf(ctx->arena, "'%.*s'", (int)text.size_bytes, (const char *)text.data);
+    for (char *c = format; *c != '\0'; c++) {
+        digits = digits || *c == '0' || *c == '9';
+        *c = (char)toupper((unsigned char)*c);
+    }
+    int position = call->position, end = call->position_end;
+    const char *token;
+    if (!digits)
+        return error_raise_at(err, STATUS_INVALID_FORMAT__WRONG_NUM_DIGIT, position, end, "format",
+                              format, NULL);
+    if (separator_stands_alone(text))
+        return error_raise_at(err, STATUS_INVALID_FORMAT__CONT_THOUSANDS_SEPS, position, end,
+                              "format", format, NULL);
+    if (token_repeats(text, &token))
+        return error_raise_at(err, STATUS_INVALID_FORMAT__WRONG_NUM_TOKEN, position, end, "format",
+                              format, "token", token, NULL);
+    return error_raise_at(err, STATUS_INVALID_FORMAT__UNEXPECTED_TOKEN, position, end, "format",
+                          format, "token", unexpected_token(ctx->arena, text), NULL);
+}
+
 /* The pattern of argument 1, constant; NULL if it is NULL. */
 static enum status read_pattern(struct resolve_context *ctx, const struct expr *call,
                                 struct number_pattern **out, struct error *err)
@@ -246,11 +336,7 @@ static enum status read_pattern(struct resolve_context *ctx, const struct expr *
         return error_raise_at(err, STATUS_INVALID_FORMAT__EMPTY, call->position, call->position_end,
                               "format", "''", NULL);
     if (!pattern->valid)
-        return error_raise_at(
-            err, STATUS_INVALID_FORMAT__MISMATCH_INPUT, call->position, call->position_end,
-            "inputType", "\"STRING\"", "input", "the format", "format",
-            arena_sprintf(ctx->arena, "'%.*s'", (int)text.size_bytes, (const char *)text.data),
-            NULL);
+        return raise_pattern(ctx, call, text, err);
     *out = pattern;
     return OK;
 }
@@ -276,6 +362,7 @@ RESOLVER(resolve_to_number)
 
 static void add_overflow(const struct number_pattern *pattern, struct buffer *out)
 {
+    buffer_add_text(out, pattern->dollar ? "$" : "");
     for (int i = 0; i < pattern->body_size; i++) {
         char c = pattern->body[i];
         buffer_add_byte(out, (uint8_t)(isdigit((unsigned char)c) ? '#' : c));
@@ -296,7 +383,8 @@ static void add_body(const struct number_pattern *pattern, const struct digits *
         } else if (c == ',') {
             c = shown ? ',' : ' ';
         } else {
-            shown = shown || fraction || c == '0' || (digits->count > 0 && at >= 0);
+            bool last = i + 1 < pattern->body_size && pattern->body[i + 1] == '.';
+            shown = shown || fraction || last || c == '0' || (digits->count > 0 && at >= 0);
             c = shown ? digits_at(digits, at) : ' ';
             at++;
         }

@@ -87,6 +87,8 @@ static void add_repeated(struct buffer *out, char c, int64_t count)
 static void add_padded(struct buffer *out, const struct spec *spec, struct bytes text)
 {
     int64_t missing = (int64_t)spec->width - text_length(text);
+    for (size_t i = 0; i < text.size_bytes; i++) /* Java counts such characters twice */
+        missing -= text.data[i] >= 0xf0;
     if ((spec->flags & FLAG_LEFT) == 0)
         add_repeated(out, ' ', missing);
     buffer_add(out, text.data, text.size_bytes);

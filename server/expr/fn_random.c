@@ -248,8 +248,21 @@ static enum status read_seed(struct resolve_context *ctx, struct expr *call, uin
         return OK;
     }
     const struct type *type = call->args[index]->type;
-    if (!type_is_integral(type) && type->id != TYPE_VOID)
+    const char *name = call->call.function->name;
+    bool parameter = strcmp(name, "shuffle") == 0 || strcmp(name, "uuid") == 0;
+    bool fits = type_is_integral(type) || type->id == TYPE_VOID;
+    if (parameter && (!fits || !expr_is_foldable(call->args[index])))
+        return error_raise_at(err, STATUS_INVALID_PARAMETER_VALUE__LONG, call->position,
+                              call->position_end, "parameter", "`seed`", "functionName",
+                              strcmp(name, "uuid") == 0 ? "`UUID`" : "`shuffle`", "invalidValue",
+                              function_sql(ctx->arena, call->args[index]), NULL);
+    if (!fits)
         return function_wrong_type(call, index, "(\"INT\" or \"BIGINT\")", err);
+    if (index == 0 && !expr_is_foldable(call->args[0]))
+        return error_raise_at(err, STATUS_SEED_EXPRESSION_IS_UNFOLDABLE, call->position,
+                              call->position_end, "seedExpr",
+                              function_sql(ctx->arena, call->args[0]), "exprWithSeed",
+                              function_sql(ctx->arena, call), NULL);
     TRY(constant_long(ctx, call, index, "seed", &seed, err));
     options->seed = (uint64_t)seed;
     return OK;

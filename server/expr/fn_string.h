@@ -68,6 +68,7 @@ KERNEL(kernel_hex_bytes);
 KERNEL(kernel_unhex);
 KERNEL(kernel_encode);
 KERNEL(kernel_decode);
+RESOLVER(resolve_to_binary);
 KERNEL(kernel_to_binary);
 KERNEL(kernel_try_to_binary);
 KERNEL(kernel_url_encode);

@@ -90,7 +90,11 @@ static void write_record(const struct to_csv *options, const struct zone *zone,
         if (i > 0)
             buffer_add(out, dialect->separator.data, dialect->separator.size_bytes);
         if (vector_is_null(record->children[i], at)) {
-            buffer_add(out, dialect->null_value.data, dialect->null_value.size_bytes);
+            struct bytes null = dialect->null_value;
+            if (dialect->quote_all && dialect->quote != '\0' && null.size_bytes == 0)
+                buffer_printf(out, "%c%c", dialect->quote, dialect->quote);
+            else
+                buffer_add(out, null.data, null.size_bytes);
             continue;
         }
         buffer_clear(&text);

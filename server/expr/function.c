@@ -318,11 +318,16 @@ enum status function_wrong_type(const struct expr *call, uint32_t index, const c
                                 struct error *err)
 {
     struct arena *arena = arena_new("message", 0);
+    struct expr plain = *call;
+    if (call->kind == EXPR_AGGREGATE) { /* the function, without what modifies the call */
+        plain.aggregate.distinct = false;
+        plain.aggregate.filter = NULL;
+    }
     enum status status = error_raise_at(
         err, STATUS_DATATYPE_MISMATCH__UNEXPECTED_INPUT_TYPE, call->position, call->position_end,
-        "sqlExpr", function_sql(arena, call), "paramIndex", function_ordinal(index), "requiredType",
-        required_type, "inputSql", function_sql(arena, call->args[index]), "inputType",
-        function_sql_type(arena, call->args[index]->type), NULL);
+        "sqlExpr", function_sql(arena, &plain), "paramIndex", function_ordinal(index),
+        "requiredType", required_type, "inputSql", function_sql(arena, call->args[index]),
+        "inputType", function_sql_type(arena, call->args[index]->type), NULL);
     arena_free(arena);
     return status;
 }

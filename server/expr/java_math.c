@@ -144,3 +144,38 @@ double java_pow(double x, double y)
         return (double)NAN;
     return pow(x, y);
 }
+
+/* fdlibm: a guess from the exponent, one rational step, one of Newton's. */
+double java_cbrt(double x)
+{
+    const uint32_t b1 = 715094163, b2 = 696219795;
+    const double c = 5.42857142857142815906e-01, d = -7.05306122448979611050e-01;
+    const double e = 1.41428571428571436819e+00, f = 1.60714285714285720630e+00;
+    const double g = 3.57142857142857150787e-01;
+    if (x == 0.0 || x - x != 0.0)
+        return x;
+    double size = x < 0 ? -x : x, guess;
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    uint32_t high = (uint32_t)(bits >> 32);
+    if (high < 0x00100000) { /* subnormal */
+        guess = 18014398509481984.0 * size;
+        memcpy(&bits, &guess, sizeof bits);
+        bits = (uint64_t)((uint32_t)(bits >> 32) / 3 + b2) << 32 | (bits & 0xffffffff);
+    } else {
+        bits = (uint64_t)(high / 3 + b1) << 32;
+    }
+    memcpy(&guess, &bits, sizeof bits);
+    double r = guess * guess / size;
+    double s = c + r * guess;
+    guess *= g + f / (s + e + d / s);
+    memcpy(&bits, &guess, sizeof bits);
+    bits = ((bits >> 32) + 1) << 32; /* chopped to 20 bits and made larger than the root */
+    memcpy(&guess, &bits, sizeof bits);
+    s = guess * guess;
+    r = size / s;
+    double w = guess + guess;
+    r = (r - guess) / (w + r);
+    guess = guess + guess * r;
+    return x < 0 ? -guess : guess;
+}

@@ -10,4 +10,6 @@ double java_log(double x);
 double java_log10(double x);
 double java_pow(double x, double y); /* pow(1, NaN) and pow(+-1, Infinity) are NaN */
 
+double java_cbrt(double x);
+
 #endif

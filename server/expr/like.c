@@ -233,18 +233,16 @@ KERNEL(kernel_like_many)
 static enum status check_escape(struct resolve_context *ctx, struct expr *call, struct error *err)
 {
     struct vector *value;
-    TRY(function_constant(ctx, call, 2, "escape", &value, err));
-    struct bytes text = {0};
-    if (!vector_is_null(value, 0))
-        text = *VECTOR_VALUES(struct bytes, value);
-    if (utf8_length(text) == 1)
+    struct error ignored = ERROR_INIT;
+    if (expr_is_foldable(call->args[2]) &&
+        expr_constant(ctx->arena, call->args[2], ctx->time_zone, &value, &ignored) == OK &&
+        !vector_is_null(value, 0) && utf8_length(*VECTOR_VALUES(struct bytes, value)) == 1)
         return OK;
-    struct buffer quoted = {0};
-    print_quoted(&quoted, text);
-    enum status status =
-        error_raise(err, STATUS_INVALID_ESC, "invalidEscape", buffer_text(&quoted), NULL);
-    buffer_fini(&quoted);
-    return status;
+    const struct expr *escape = call->args[2];
+    while (escape->kind == EXPR_CAST && escape->cast.implicit)
+        escape = escape->args[0];
+    return error_raise_at(err, STATUS_INVALID_ESCAPE_CHAR, call->position, call->position_end,
+                          "sqlExpr", function_sql(ctx->arena, escape), NULL);
 }
 
 RESOLVER(resolve_like)

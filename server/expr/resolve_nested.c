@@ -307,8 +307,10 @@ static enum status element_at(struct resolve_context *ctx, struct expr *call, bo
 {
     const struct type *base = call->args[0]->type;
     if (base->id == TYPE_MAP) {
-        const struct type *common = coercion_common(ctx, base->key, call->args[1]->type);
-        if (common == NULL || call->args[1]->type->id == TYPE_VOID) {
+        const struct type *key = call->args[1]->type;
+        const struct type *common = coercion_common(ctx, base->key, key);
+        bool mixed = (base->key->id == TYPE_STRING) != (key->id == TYPE_STRING);
+        if (common == NULL || key->id == TYPE_VOID || mixed) {
             struct arena *arena = ctx->arena;
             return error_raise_at(err, STATUS_DATATYPE_MISMATCH__MAP_FUNCTION_DIFF_TYPES,
                                   call->position, call->position_end, "sqlExpr",

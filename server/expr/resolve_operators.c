@@ -688,9 +688,29 @@ static void equal_to_boolean(struct resolve_context *ctx, struct expr *call)
     }
 }
 
-static enum status compare(struct resolve_context *ctx, struct expr *call,
-                           enum comparison_operation operation, struct error *err)
+/* Without ANSI mode b = 1 is b. */
+static struct expr *boolean_itself(const struct resolve_context *ctx, const struct expr *call)
 {
+    for (int i = 0; i < 2 && !ctx->ansi; i++) {
+        const struct expr *one = call->args[1 - i];
+        if (call->args[i]->type->id == TYPE_BOOLEAN && one->kind == EXPR_LITERAL &&
+            one->type->id == TYPE_INT && !vector_is_null(one->literal.value, 0) &&
+            *VECTOR_VALUES(int32_t, one->literal.value) == 1)
+            return call->args[i];
+    }
+    return NULL;
+}
+
+static enum status compare(struct resolve_context *ctx, struct expr *call,
+                           enum comparison_operation operation, struct expr **out,
+                           struct error *err)
+{
+    *out = call;
+    struct expr *itself = operation == COMPARE_EQUAL ? boolean_itself(ctx, call) : NULL;
+    if (itself != NULL) {
+        *out = itself;
+        return OK;
+    }
     if (operation == COMPARE_EQUAL || operation == COMPARE_NULL_EQUAL)
         equal_to_boolean(ctx, call);
     TRY(meet(ctx, &comparison, call, err));
@@ -704,8 +724,7 @@ static enum status compare(struct resolve_context *ctx, struct expr *call,
 #define COMPARISON(name, operation)                                                                \
     RESOLVER(name)                                                                                 \
     {                                                                                              \
-        *out = call;                                                                               \
-        return compare(ctx, call, operation, err);                                                 \
+        return compare(ctx, call, operation, out, err);                                            \
     }
 
 COMPARISON(resolve_equal, COMPARE_EQUAL)

@@ -381,8 +381,6 @@ static const struct type *cast_to_class(struct resolve_context *ctx, enum want_c
     if (type->id == TYPE_STRING) {
         if (class_ == CLASS_NUMERIC || class_ == CLASS_FRACTIONAL)
             return type_simple(TYPE_DOUBLE);
-        if (class_ == CLASS_INTEGRAL)
-            return type_simple(TYPE_LONG);
         if (class_ == CLASS_DECIMAL)
             return type_decimal(ctx->arena, 38, 18);
         if (class_ == CLASS_TIMESTAMPS || class_ == CLASS_DAY_TIME || class_ == CLASS_YEAR_MONTH)

@@ -405,6 +405,10 @@ enum status parser_pipe_step(struct parser *parser, struct ast_pipe_step **out)
             step->tail = arena_new_object(parser->arena, sizeof(*step->tail));
     }
     step->position_end = parser_position_end(parser);
+    if (step->tail != NULL && step->tail->windows.count > 0)
+        return error_raise_at(parser->err, STATUS_UNSUPPORTED_FEATURE__CLAUSE_WITH_PIPE_OPERATORS,
+                              step->position, step->position_end, "clauses", "the WINDOW clause",
+                              NULL);
     if (step->position_end < step->position)
         step->position_end = step->position;
     *out = step;
