@@ -34,6 +34,8 @@ struct touched {
 
 /* Where a group belongs. */
 struct place {
+    bool set;
+    int64_t start_us;
     int64_t pane;
     struct pane_generation *generation;
     struct state_entry *entry;
@@ -186,6 +188,12 @@ static void touch(struct pane_aggregate *aggregate, uint32_t run,
         (struct touched){.generation = generation->number, .entry = entry};
 }
 
+static void make_block(const struct pane_aggregate *aggregate, uint8_t *block)
+{
+    memset(block, 0, aggregate->calls.block_bytes);
+    aggregate_calls_init(&aggregate->calls, block);
+}
+
 static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
                               const struct place *place, const struct pane_group *group,
                               struct error *err)
@@ -199,33 +207,46 @@ static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
         memcpy(item->block, group->block, aggregate->calls.block_bytes);
         return OK;
     }
+    if (added)
+        make_block(aggregate, item->block);
     return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(place->generation->bucket),
                                  item->block, group->block, &aggregate->scratch, err);
 }
 
-/* Where a group of the writer goes; generation NULL: it is too late for all its windows. */
-static struct place find_place(struct pane_aggregate *aggregate, const struct pane_group *group,
-                               struct pane_generation *guess)
+/* Where the panes of a start go: groups with the same one follow one another. */
+static void find_pane(struct pane_aggregate *aggregate, int64_t start_us, struct place *place)
 {
     struct pane_store *store = &aggregate->store;
     const struct pane_grid *grid = &store->grid;
-    struct place place = {.pane = pane_at(grid, group->start_us), .generation = guess};
-    int64_t first = pane_first_window(grid, place.pane);
-    int64_t last = pane_last_window(grid, place.pane);
+    place->start_us = start_us;
+    place->pane = pane_at(grid, start_us);
+    place->generation = NULL; /* it is too late for all windows */
+    if (pane_last_window(grid, place->pane) > store->closed)
+        place->generation = pane_store_open(store, pane_generation(grid, place->pane));
+}
+
+/* Finds the entry of a group; `place` is where the group before went. */
+static void find_place(struct pane_aggregate *aggregate, const struct pane_group *group,
+                       struct place *place)
+{
+    struct pane_store *store = &aggregate->store;
+    const struct pane_grid *grid = &store->grid;
+    if (!place->set || place->start_us != group->start_us)
+        find_pane(aggregate, group->start_us, place);
+    place->set = true;
+    int64_t first = pane_first_window(grid, place->pane);
+    int64_t last = pane_last_window(grid, place->pane);
     if (first <= store->closed)
         note_late(aggregate, group->key, first, last < store->closed ? last : store->closed);
-    if (last <= store->closed)
-        return (struct place){0};
-    int64_t number = pane_generation(grid, place.pane);
-    if (guess == NULL || guess->number != number)
-        place.generation = pane_store_open(store, number);
+    place->entry = NULL;
+    if (place->generation == NULL)
+        return;
     bool added = false;
-    place.entry =
-        state_add(store->table, place.generation->bucket, group->key, group->hash, &added);
-    struct pane_list *list = pane_list_of(place.entry);
+    place->entry =
+        state_add(store->table, place->generation->bucket, group->key, group->hash, &added);
+    const struct pane_list *list = pane_list_of(place->entry);
     if (list->count > 0)
         __builtin_prefetch(pane_item_at(store, list, list->count - 1));
-    return place;
 }
 
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
@@ -236,22 +257,22 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     CHECK(input == 0);
     TRY(settle(self, ctx, err));
     struct pane_groups groups = pane_groups(writer, ctx->run, ctx->partition);
-    struct pane_generation *generation = NULL;
+    struct place places[AHEAD];
+    struct place place = {0};
     for (uint32_t first = 0; first < groups.count; first += AHEAD) {
         uint32_t left = groups.count - first;
         uint32_t count = left < AHEAD ? left : AHEAD;
-        struct place places[AHEAD];
-        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left && generation != NULL; i++)
-            state_bucket_prefetch(generation->bucket, groups.groups[groups.order[first + i]].hash);
+        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left && place.generation != NULL; i++)
+            state_bucket_prefetch(place.generation->bucket,
+                                  groups.groups[groups.order[first + i]].hash);
         for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
             __builtin_prefetch(&groups.groups[groups.order[first + i]]);
         for (uint32_t i = 0; i < count; i++) {
-            places[i] = find_place(aggregate, &groups.groups[groups.order[first + i]], generation);
-            if (places[i].generation != NULL)
-                generation = places[i].generation;
+            find_place(aggregate, &groups.groups[groups.order[first + i]], &place);
+            places[i] = place;
         }
         for (uint32_t i = 0; i < count; i++)
-            if (places[i].generation != NULL)
+            if (places[i].entry != NULL)
                 TRY(take_group(aggregate, ctx->run, &places[i],
                                &groups.groups[groups.order[first + i]], err));
     }
@@ -390,7 +411,7 @@ static void put_closed(struct pane_aggregate *aggregate, struct buffer *out)
 
 /* The panes of an entry: those that the run has touched, or all (0). */
 static void put_panes(struct pane_aggregate *aggregate, struct state_entry *entry, uint32_t run,
-                      struct buffer *out)
+                      struct changelog_run *out)
 {
     const struct pane_store *store = &aggregate->store;
     const struct pane_list *list = pane_list_of(entry);
@@ -401,8 +422,8 @@ static void put_panes(struct pane_aggregate *aggregate, struct state_entry *entr
         buffer_clear(&aggregate->value);
         aggregate_calls_save(&aggregate->calls, item->block, &aggregate->value,
                              &aggregate->scratch);
-        changelog_put(out, pane_end_us(&store->grid, item->pane), state_key(store->table, entry),
-                      buffer_bytes(&aggregate->value));
+        changelog_run_put(out, pane_end_us(&store->grid, item->pane),
+                          state_key(store->table, entry), buffer_bytes(&aggregate->value));
     }
 }
 
@@ -415,11 +436,12 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     (void)err;
     if (aggregate->moved)
         put_closed(aggregate, out);
+    struct changelog_run puts = {.out = out};
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
         int64_t last_pane = (touched->generation + 1) * store->grid.per_window - 1;
         if (!pane_is_over(store, last_pane)) /* else the entry went with its generation */
-            put_panes(aggregate, touched->entry, ctx->run, out);
+            put_panes(aggregate, touched->entry, ctx->run, &puts);
     }
     return OK;
 }
@@ -445,8 +467,7 @@ static enum status restore_pane(struct pane_aggregate *aggregate, const struct c
     struct state_entry *entry =
         state_add(store->table, generation->bucket, change->key, state_hash(change->key), &added);
     struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
-    memset(item->block, 0, aggregate->calls.block_bytes);
-    aggregate_calls_init(&aggregate->calls, item->block);
+    make_block(aggregate, item->block);
     struct arena *arena = aggregate->calls.plain ? NULL : state_bucket_arena(generation->bucket);
     return aggregate_calls_load(&aggregate->calls, arena, change->value, item->block, err);
 }
@@ -478,11 +499,12 @@ static enum status aggregate_dump(struct exec_node *self, struct buffer *out, st
     (void)err;
     if (store->closed != WINDOW_NONE)
         put_closed(aggregate, out);
+    struct changelog_run puts = {.out = out};
     for (uint32_t i = 0; i < store->count; i++) {
         struct state_cursor cursor = {0};
         struct state_entry *entry = NULL;
         while ((entry = state_next(store->table, store->generations[i]->bucket, &cursor)) != NULL)
-            put_panes(aggregate, entry, 0, out);
+            put_panes(aggregate, entry, 0, &puts);
     }
     return OK;
 }

@@ -47,14 +47,14 @@ static inline int64_t pane_generation(const struct pane_grid *grid, int64_t pane
 }
 
 /* The windows that a pane is in are [first, last]. */
-static inline int64_t pane_first_window(const struct pane_grid *grid, int64_t pane)
-{
-    return floor_div(pane - grid->per_window, grid->per_slide) + 1;
-}
-
 static inline int64_t pane_last_window(const struct pane_grid *grid, int64_t pane)
 {
-    return floor_div(pane, grid->per_slide);
+    return grid->per_slide == 1 ? pane : floor_div(pane, 2);
+}
+
+static inline int64_t pane_first_window(const struct pane_grid *grid, int64_t pane)
+{
+    return pane_last_window(grid, pane - grid->per_window) + 1;
 }
 
 /* The first pane of a window. */

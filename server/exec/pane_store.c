@@ -59,6 +59,17 @@ static size_t step_count(const struct pane_store *store)
     return (size_t)(store->grid.per_window / store->grid.per_slide) + 2;
 }
 
+/* How many panes a key will have, going by the generation before: a power of two. */
+static uint32_t expected_panes(const struct pane_store *store, int64_t number)
+{
+    const struct pane_generation *before = pane_store_find(store, number - 1);
+    uint64_t keys = before == NULL ? 0 : state_bucket_count(before->bucket);
+    uint32_t expected = 1;
+    while (keys > 0 && expected * 2 <= before->panes / keys)
+        expected *= 2;
+    return expected;
+}
+
 struct pane_generation *pane_store_open(struct pane_store *store, int64_t number)
 {
     uint32_t index = generation_index(store, number);
@@ -73,6 +84,7 @@ struct pane_generation *pane_store_open(struct pane_store *store, int64_t number
     struct pane_generation *generation = calloc(1, sizeof *generation);
     CHECK(generation != NULL);
     generation->number = number;
+    generation->expected = expected_panes(store, number);
     generation->bucket = state_bucket_open(store->table, number);
     generation->steps = calloc(step_count(store), sizeof *generation->steps);
     generation->spare = calloc(SIZES_MAX, sizeof *generation->spare);
@@ -166,7 +178,7 @@ static uint32_t size_class(uint32_t capacity)
 static void grow(struct pane_store *store, struct pane_generation *generation,
                  struct pane_list *list)
 {
-    uint32_t capacity = list->capacity == 0 ? 1 : list->capacity * 2;
+    uint32_t capacity = list->capacity == 0 ? generation->expected : list->capacity * 2;
     uint32_t class = size_class(capacity);
     CHECK(class < SIZES_MAX);
     uint8_t *memory = generation->spare[class];
@@ -175,7 +187,7 @@ static void grow(struct pane_store *store, struct pane_generation *generation,
     else
         memory = arena_new_object(state_bucket_arena(generation->bucket),
                                   (size_t)capacity * store->item_bytes);
-    if (list->count > 0) {
+    if (list->capacity > 0) {
         memcpy(memory, list->items, (size_t)list->count * store->item_bytes);
         memcpy(list->items, &generation->spare[class - 1], sizeof(void *));
         generation->spare[class - 1] = list->items;
@@ -197,12 +209,12 @@ struct pane_item *pane_store_add(struct pane_store *store, struct pane_generatio
     if (list->count == list->capacity)
         grow(store, generation, list);
     uint8_t *place = list->items + (size_t)at * store->item_bytes;
-    memmove(place + store->item_bytes, place, (size_t)(list->count - at) * store->item_bytes);
-    memset(place, 0, store->item_bytes);
+    if (at < list->count)
+        memmove(place + store->item_bytes, place, (size_t)(list->count - at) * store->item_bytes);
     list->count++;
+    generation->panes++;
     struct pane_item *item = pane_item_at(store, list, at);
-    item->pane = pane;
-    aggregate_calls_init(store->calls, item->block);
+    *item = (struct pane_item){.pane = pane};
     count_pane(store, generation, entry, at);
     return item;
 }

@@ -36,9 +36,11 @@ struct pane_list {
 struct pane_generation {
     int64_t number;
     struct state_bucket *bucket;
-    int64_t *steps; /* by window whose first pane is here: how many more keys than in the last */
-    void **spare;   /* by the logarithm of its capacity: memory for items, linked */
-    uint32_t run;   /* that touched it last */
+    int64_t *steps;    /* by window whose first pane is here: how many more keys than in the last */
+    void **spare;      /* by the logarithm of its capacity: memory for items, linked */
+    uint32_t run;      /* that touched it last */
+    uint32_t expected; /* panes of a key: room for them is made at once */
+    uint64_t panes;
 };
 
 struct pane_store {
@@ -67,7 +69,8 @@ struct state_entry *pane_store_entry(const struct pane_store *store,
                                      const struct pane_generation *generation, struct bytes key,
                                      uint64_t hash);
 
-/* A pane of an entry of `generation`; made and counted if it is not there: *added. */
+/* A pane of an entry of `generation`; made and counted if it is not there: *added.  Then its block
+ * is not set yet. */
 struct pane_item *pane_store_add(struct pane_store *store, struct pane_generation *generation,
                                  struct state_entry *entry, int64_t pane, bool *added);
 
