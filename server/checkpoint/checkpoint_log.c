@@ -162,6 +162,8 @@ static enum status visit_segment(const struct segment_scan *scan, struct log_vis
         out->records++;
         out->size_bytes += size;
         offset += size;
+        if (visitor != NULL && visitor->done)
+            return OK;
     }
 }
 
@@ -178,6 +180,13 @@ static enum status scan_one(struct vfs *vfs, struct segment_scan *scan, struct l
 enum status checkpoint_log_scan(struct vfs *vfs, const char *dir, struct log_visitor *visitor,
                                 struct log_summary *out, struct error *err)
 {
+    return checkpoint_log_scan_from(vfs, dir, NO_BATCH, visitor, out, err);
+}
+
+enum status checkpoint_log_scan_from(struct vfs *vfs, const char *dir, int64_t batch_id,
+                                     struct log_visitor *visitor, struct log_summary *out,
+                                     struct error *err)
+{
     enum status status = OK;
     struct arena *arena = arena_new("checkpoint log scan", 0);
     int64_t *segments = NULL;
@@ -185,12 +194,16 @@ enum status checkpoint_log_scan(struct vfs *vfs, const char *dir, struct log_vis
     *out = (struct log_summary){.last_segment = NO_BATCH};
     TRY_OUT(list_segments(vfs, dir, arena, &segments, &count, err));
     for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && segments[i + 1] <= batch_id)
+            continue;
         struct segment_scan scan = {
             .path = segment_path(arena, dir, segments[i]),
             .first_batch = segments[i],
             .last = i + 1 == count,
         };
         TRY_OUT(scan_one(vfs, &scan, visitor, out, err));
+        if (visitor != NULL && visitor->done)
+            break;
         if (!scan.last && out->end == 0) {
             status = corrupt(err, scan.path, "the segment is empty");
             goto out;

@@ -32,6 +32,7 @@ struct log_position {
 struct log_visitor {
     enum status (*visit)(struct log_visitor *self, const struct log_record *record,
                          const struct log_position *position, struct error *err);
+    bool done; /* set by visit(): what follows is not wanted, nor looked at */
 };
 
 /* What a scan found beyond the records. */
@@ -51,6 +52,13 @@ struct log_summary {
 MUST_USE enum status checkpoint_log_scan(struct vfs *vfs, const char *dir,
                                          struct log_visitor *visitor, struct log_summary *out,
                                          struct error *err);
+
+/* As checkpoint_log_scan(), from the segment that `batch_id` is in: for logs that were never
+ * rewound. A visitor that is done before the end may read while another thread appends and trims.
+ */
+MUST_USE enum status checkpoint_log_scan_from(struct vfs *vfs, const char *dir, int64_t batch_id,
+                                              struct log_visitor *visitor, struct log_summary *out,
+                                              struct error *err);
 
 /* Reads the one record at `position` into `arena`.  Errors: as the scan's. */
 MUST_USE enum status checkpoint_log_read(struct vfs *vfs, const char *dir,

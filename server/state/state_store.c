@@ -33,7 +33,8 @@ struct state_store {
     uint32_t magic;
     struct state_store_config config;
     const struct state_engine_ops *ops;
-    struct state_engine *engine; /* NULL: read-only, and no snapshot to begin with */
+    /* NULL: there is nothing yet; the background makes it with the first changes. */
+    struct state_engine *_Atomic engine;
     struct arena *arena;
     struct state_changes *changes;
     struct overlay *overlay;       /* read-only: what lies over the snapshot; NULL: nothing */
@@ -56,6 +57,26 @@ struct collector {
     struct state_store *store;
 };
 
+/* The engine, begun with the newest snapshot if it is not there yet. */
+static enum status open_engine(struct state_store *store, struct error *err)
+{
+    const struct state_store_config *config = &store->config;
+    struct state_engine_config engine_config = {.vfs = config->vfs};
+    struct state_engine *engine = NULL;
+    int64_t version = state_files_newest(&store->files);
+    if (atomic_load(&store->engine) != NULL)
+        return OK;
+    if (version != STATE_NO_VERSION)
+        engine_config.snapshot = state_files_path(&store->files, store->arena, version, "");
+    if (!config->read_only)
+        engine_config.db = path_join(store->arena, config->dir, "db");
+    if (engine_config.db != NULL) /* what a failure left */
+        TRY(vfs_remove_tree(config->vfs, engine_config.db, err));
+    TRY(store->ops->open(&engine_config, &engine, err));
+    atomic_store(&store->engine, engine);
+    return OK;
+}
+
 static enum status merge(struct state_store *store, struct error *err)
 {
     const struct state_range *ranges = NULL;
@@ -63,9 +84,11 @@ static enum status merge(struct state_store *store, struct error *err)
     size_t range_count = 0;
     size_t count = 0;
     state_changes_finish(store->changes, &ranges, &range_count, &changes, &count);
-    TRY(FAILPOINT(mid_state_apply, err));
+    TRY(open_engine(store, err));
+    struct state_engine *engine = atomic_load(&store->engine);
     if (count > 0 || range_count > 0)
-        TRY(store->engine->ops->apply(store->engine, ranges, range_count, changes, count, err));
+        TRY(engine->ops->apply(engine, ranges, range_count, changes, count, err));
+    TRY(FAILPOINT(mid_state_apply, err));
     state_changes_clear(store->changes);
     return OK;
 }
@@ -107,7 +130,8 @@ static enum status save(struct state_store *store, int64_t version, struct error
 {
     if (state_files_newest(&store->files) >= version)
         return OK;
-    TRY(state_files_save(&store->files, store->engine, version, err));
+    TRY(open_engine(store, err));
+    TRY(state_files_save(&store->files, atomic_load(&store->engine), version, err));
     publish_files(store);
     return OK;
 }
@@ -182,10 +206,9 @@ uint32_t state_store_failures(const struct state_store *store, struct error *las
 }
 
 /* Begins with the newest whole snapshot. */
-static enum status open_engine(struct state_store *store, struct error *err)
+static enum status begin(struct state_store *store, struct error *err)
 {
     const struct state_store_config *config = &store->config;
-    struct state_engine_config engine = {.vfs = config->vfs};
     TRY(state_files_open(&store->files, err));
     int64_t version = state_files_newest(&store->files);
     if (config->first_batch > version + 1 && config->version != STATE_NO_VERSION)
@@ -194,11 +217,7 @@ static enum status open_engine(struct state_store *store, struct error *err)
                            "the first batch",
                            NULL);
     if (version != STATE_NO_VERSION)
-        engine.snapshot = state_files_path(&store->files, store->arena, version, "");
-    if (!config->read_only)
-        engine.db = path_join(store->arena, config->dir, "db");
-    if (engine.snapshot != NULL || engine.db != NULL)
-        TRY(store->ops->open(&engine, &store->engine, err));
+        TRY(open_engine(store, err));
     atomic_store(&store->applied, version);
     publish_files(store);
     return OK;
@@ -228,7 +247,7 @@ enum status state_store_open(const struct state_store_config *config, struct sta
     store->changes = state_changes_new();
     atomic_init(&store->applied, STATE_NO_VERSION);
     state_files_init(&store->files, &store->config);
-    enum status status = open_engine(store, err);
+    enum status status = begin(store, err);
     if (status == OK && config->read_only)
         status = look(store, err);
     if (status != OK) {
@@ -245,8 +264,9 @@ void state_store_close(struct state_store *store)
         return;
     CHECK_MAGIC(store, STORE_MAGIC);
     background_free(store->background);
-    if (store->engine != NULL)
-        store->engine->ops->close(store->engine);
+    struct state_engine *engine = atomic_load(&store->engine);
+    if (engine != NULL)
+        engine->ops->close(engine);
     state_changes_free(store->changes);
     state_files_fini(&store->files);
     arena_free(store->arena);
@@ -285,11 +305,12 @@ enum status state_store_get_many(struct state_store *store, struct state_place p
     uint8_t prefix[STATE_KEY_PREFIX_BYTES];
     CHECK_MAGIC(store, STORE_MAGIC);
     CHECK(!store->config.read_only);
-    if (count == 0)
+    struct state_engine *engine = atomic_load(&store->engine);
+    if (count == 0 || engine == NULL)
         return OK;
     state_key_prefix(prefix, place);
-    return store->engine->ops->get_many(store->engine, bytes_of(prefix, sizeof prefix), keys, count,
-                                        receiver, err);
+    return engine->ops->get_many(engine, bytes_of(prefix, sizeof prefix), keys, count, receiver,
+                                 err);
 }
 
 static enum status hand_over(struct overlay *overlay, struct bytes key, struct bytes value,
@@ -353,8 +374,9 @@ static enum status scan(struct state_store *store, struct bytes prefix,
                !before(overlay.changes[overlay.count - 1].key, range.until))
             overlay.count--;
     }
-    if (store->engine != NULL)
-        TRY(store->engine->ops->scan(store->engine, &range, &overlay.base, err));
+    struct state_engine *engine = atomic_load(&store->engine);
+    if (engine != NULL)
+        TRY(engine->ops->scan(engine, &range, &overlay.base, err));
     return hand_over_changes(&overlay, bytes_of("", 0), err);
 }
 

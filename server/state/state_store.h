@@ -19,9 +19,9 @@
  * At a start the newest snapshot whose files are all whole is taken; a damaged one is passed over
  * with a warning.  Which changes the feed must still have is state_store_oldest_needed().
  *
- * There are two engines: RocksDB, whose library is loaded by the first open, and memory, which
- * keeps its snapshots through the vfs, so that the crash model applies to them, and does its work
- * inside the calls, so that tests are the same every time.
+ * There are two engines: RocksDB, whose library is loaded when there is something to
+ * keep, and memory, which keeps its snapshots through the vfs, so that the crash model applies to
+ * them, and does its work inside the calls, so that tests are the same every time.
  *
  * Threads: open, close, advance and wait are called by one thread; reads by any number of threads,
  * also while the background works.  A read sees every change up to state_store_applied() and may
