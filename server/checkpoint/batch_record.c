@@ -195,6 +195,24 @@ bool batch_intent_decode(struct arena *arena, struct bytes payload, struct batch
     return finished(&cursor);
 }
 
+static bool take_flag(struct cursor *cursor)
+{
+    uint64_t value = take_u64(cursor);
+    cursor->bad = cursor->bad || value > 1;
+    return value == 1;
+}
+
+static void take_changes(struct cursor *cursor, struct batch_changes *out)
+{
+    out->next_watermark_us = (int64_t)take_u64(cursor);
+    out->sink_due = take_flag(cursor);
+    out->input_rows = take_u64(cursor);
+    out->output_rows = take_u64(cursor);
+    uint64_t state_records = take_u64(cursor);
+    out->state_records = (uint32_t)state_records;
+    cursor->bad = cursor->bad || state_records > UINT32_MAX;
+}
+
 void batch_changes_encode(const struct batch_changes *changes, struct buffer *out)
 {
     put_u64(out, (uint64_t)changes->next_watermark_us);
@@ -208,14 +226,44 @@ bool batch_changes_decode(struct bytes payload, struct batch_changes *out)
 {
     struct cursor cursor = {.left = payload};
     *out = (struct batch_changes){0};
-    out->next_watermark_us = (int64_t)take_u64(&cursor);
-    uint64_t sink_due = take_u64(&cursor);
-    out->sink_due = sink_due == 1;
-    out->input_rows = take_u64(&cursor);
-    out->output_rows = take_u64(&cursor);
-    uint64_t state_records = take_u64(&cursor);
-    out->state_records = (uint32_t)state_records;
-    return finished(&cursor) && sink_due <= 1 && state_records <= UINT32_MAX;
+    take_changes(&cursor, out);
+    return finished(&cursor);
+}
+
+static void put_place(struct buffer *out, const struct rewind_place *place)
+{
+    put_u64(out, place->is_set ? 1 : 0);
+    put_u64(out, (uint64_t)place->segment);
+    put_u64(out, place->offset);
+}
+
+static void take_place(struct cursor *cursor, struct rewind_place *out)
+{
+    out->is_set = take_flag(cursor);
+    out->segment = (int64_t)take_u64(cursor);
+    out->offset = take_u64(cursor);
+    cursor->bad = cursor->bad || out->segment < 0;
+}
+
+void rewind_record_encode(const struct rewind_record *rewind, struct buffer *out)
+{
+    put_u64(out, (uint64_t)rewind->replay_end);
+    put_u64(out, (uint64_t)rewind->last_sink_due);
+    put_place(out, &rewind->intent);
+    put_place(out, &rewind->previous);
+    batch_changes_encode(&rewind->changes, out);
+}
+
+bool rewind_record_decode(struct bytes payload, struct rewind_record *out)
+{
+    struct cursor cursor = {.left = payload};
+    *out = (struct rewind_record){0};
+    out->replay_end = (int64_t)take_u64(&cursor);
+    out->last_sink_due = (int64_t)take_u64(&cursor);
+    take_place(&cursor, &out->intent);
+    take_place(&cursor, &out->previous);
+    take_changes(&cursor, &out->changes);
+    return finished(&cursor) && out->replay_end >= 0 && out->last_sink_due >= NO_BATCH;
 }
 
 struct batch_intent *batch_intent_clone(struct arena *arena, const struct batch_intent *intent)

@@ -63,9 +63,30 @@ struct batch_changes {
     uint32_t state_records; /* STATE records of this attempt, all before this one */
 };
 
+/*
+ * REWIND: the checkpoint goes back to batch `to` (in the record's header; NO_BATCH: to before the
+ * first one).  Batches after it do not count any more, but for their intents: those below
+ * `replay_end` are run again with the intents that the log has of them.  The record carries what a
+ * reader of the log would have to go back for.
+ */
+struct rewind_place {
+    bool is_set;
+    int64_t segment;
+    uint64_t offset;
+};
+
+struct rewind_record {
+    int64_t replay_end;
+    int64_t last_sink_due;
+    struct rewind_place intent;   /* of `to` */
+    struct rewind_place previous; /* of the batch before */
+    struct batch_changes changes; /* of `to`; meaningless for NO_BATCH */
+};
+
 void run_record_encode(const struct run_record *run, struct buffer *out);
 void batch_intent_encode(const struct batch_intent *intent, struct buffer *out);
 void batch_changes_encode(const struct batch_changes *changes, struct buffer *out);
+void rewind_record_encode(const struct rewind_record *rewind, struct buffer *out);
 
 /*
  * Decoded texts are copied into `arena`.  False: the payload is not what this version writes.
@@ -75,6 +96,7 @@ MUST_USE bool run_record_decode(struct arena *arena, struct bytes payload, struc
 MUST_USE bool batch_intent_decode(struct arena *arena, struct bytes payload,
                                   struct batch_intent *out);
 MUST_USE bool batch_changes_decode(struct bytes payload, struct batch_changes *out);
+MUST_USE bool rewind_record_decode(struct bytes payload, struct rewind_record *out);
 
 /* A deep copy in `arena`. */
 struct batch_intent *batch_intent_clone(struct arena *arena, const struct batch_intent *intent);

@@ -171,6 +171,8 @@ static enum status check_identity(struct checkpoint *checkpoint,
     if (checkpoint->summary.records > 0)
         return error_raise(err, STATUS_STREAMING_CHECKPOINT_MISSING_METADATA_FILE,
                            "checkpointLocation", checkpoint->dir, NULL);
+    if (config->look_only)
+        return error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", checkpoint->dir, NULL);
     TRY(check_is_free(checkpoint, err));
     if (config->query_id != NULL)
         snprintf(identity->query_id, sizeof identity->query_id, "%s", config->query_id);
@@ -188,14 +190,15 @@ static enum status payload_damaged(struct checkpoint *checkpoint, struct error *
                        "a record holds something else than this version writes", NULL);
 }
 
-static enum status read_intent(struct checkpoint *checkpoint, const struct log_position *position,
-                               struct batch_intent **out, struct error *err)
+enum status checkpoint_read_intent(struct checkpoint *checkpoint,
+                                   const struct log_position *position, struct arena *arena,
+                                   struct batch_intent **out, struct error *err)
 {
     struct log_record record;
-    TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, position, checkpoint->arena,
-                            &record, err));
-    struct batch_intent *intent = arena_new_object(checkpoint->arena, sizeof *intent);
-    if (!batch_intent_decode(checkpoint->arena, record.payload, intent))
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, position, arena, &record, err));
+    struct batch_intent *intent = arena_new_object(arena, sizeof *intent);
+    if (record.kind != RECORD_INTENT || !batch_intent_decode(arena, record.payload, intent))
         return payload_damaged(checkpoint, err);
     intent->batch_id = record.batch_id;
     intent->epoch = record.epoch;
@@ -216,9 +219,11 @@ static enum status read_history(struct checkpoint *checkpoint, struct error *err
             return payload_damaged(checkpoint, err);
     }
     if (index->last_intent != NO_BATCH)
-        TRY(read_intent(checkpoint, &index->intent, &checkpoint->last_intent, err));
+        TRY(checkpoint_read_intent(checkpoint, &index->intent, checkpoint->arena,
+                                   &checkpoint->last_intent, err));
     if (index->has_previous_intent)
-        TRY(read_intent(checkpoint, &index->previous_intent, &checkpoint->previous_intent, err));
+        TRY(checkpoint_read_intent(checkpoint, &index->previous_intent, checkpoint->arena,
+                                   &checkpoint->previous_intent, err));
     for (uint32_t i = 0; i < log_index_progress_count(index); i++) {
         TRY(checkpoint_log_read(checkpoint->vfs, checkpoint->log_dir, log_index_progress(index, i),
                                 checkpoint->arena, &record, err));
@@ -230,13 +235,18 @@ static enum status read_history(struct checkpoint *checkpoint, struct error *err
 static enum status open_parts(struct checkpoint *checkpoint, const struct checkpoint_config *config,
                               struct error *err)
 {
-    TRY(vfs_make_dirs(checkpoint->vfs, checkpoint->dir, err));
-    TRY(take_lock(checkpoint, err));
+    if (!config->look_only) {
+        TRY(vfs_make_dirs(checkpoint->vfs, checkpoint->dir, err));
+        TRY(take_lock(checkpoint, err));
+    }
     TRY(log_index_build(&checkpoint->index, checkpoint->vfs, checkpoint->log_dir,
                         &checkpoint->summary, err));
     TRY(check_begun(checkpoint, err));
     TRY(check_identity(checkpoint, config, err));
-    TRY(take_epoch(checkpoint, err));
+    if (config->look_only)
+        checkpoint->epoch = checkpoint->index.last_epoch;
+    else
+        TRY(take_epoch(checkpoint, err));
     TRY(read_history(checkpoint, err));
     checkpoint->intent = checkpoint->index.last_intent;
     checkpoint->changes = checkpoint->index.last_changes;
@@ -314,6 +324,31 @@ void checkpoint_facts(const struct checkpoint *checkpoint, struct recovery_facts
     facts->last_changes = checkpoint->index.last_changes;
     facts->last_commit = checkpoint->index.last_commit;
     facts->last_sink_due = checkpoint->index.last_sink_due;
+    facts->replay_end = checkpoint->index.replay_end;
+}
+
+int64_t checkpoint_replay_end(const struct checkpoint *checkpoint)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint->index.replay_end;
+}
+
+enum status checkpoint_rewinds(struct checkpoint *checkpoint, struct arena *arena,
+                               struct log_rewinds *out, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    *out = (struct log_rewinds){0};
+    if (!checkpoint->index.rewound)
+        return OK;
+    return log_rewinds_read(checkpoint->vfs, checkpoint->log_dir, arena, out, err);
+}
+
+enum status checkpoint_logged_batches(struct checkpoint *checkpoint, struct arena *arena,
+                                      int64_t first, int64_t end, struct logged_batch **out,
+                                      struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return logged_batches_read(checkpoint->vfs, checkpoint->log_dir, arena, first, end, out, err);
 }
 
 const struct run_record *checkpoint_last_run(const struct checkpoint *checkpoint)
@@ -396,7 +431,9 @@ enum status checkpoint_append_intent(struct checkpoint *checkpoint,
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     CHECK(intent->batch_id == checkpoint->commit + 1);
     CHECK(intent->batch_id == checkpoint->intent || intent->batch_id == checkpoint->intent + 1);
-    if (checkpoint_log_is_full(checkpoint->log) && intent->batch_id > checkpoint->intent)
+    /* While batches run again their intents are needed, and their ids name segments already. */
+    if (checkpoint_log_is_full(checkpoint->log) && intent->batch_id > checkpoint->intent &&
+        intent->batch_id >= checkpoint->index.replay_end)
         TRY(begin_segment(checkpoint, intent->batch_id, err));
     buffer_clear(&checkpoint->scratch);
     batch_intent_encode(intent, &checkpoint->scratch);
@@ -473,6 +510,17 @@ enum status checkpoint_append_progress(struct checkpoint *checkpoint, int64_t ba
     return checkpoint_log_append(checkpoint->log, RECORD_PROGRESS, batch_id, json, NULL, err);
 }
 
+enum status checkpoint_append_rewind(struct checkpoint *checkpoint, int64_t to_batch,
+                                     const struct rewind_record *rewind, struct error *err)
+{
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    CHECK(checkpoint->log != NULL && to_batch >= NO_BATCH && to_batch <= checkpoint->commit);
+    buffer_clear(&checkpoint->scratch);
+    rewind_record_encode(rewind, &checkpoint->scratch);
+    TRY(append(checkpoint, RECORD_REWIND, to_batch, err));
+    return checkpoint_sync(checkpoint, err);
+}
+
 int64_t checkpoint_durable_commit(const struct checkpoint *checkpoint)
 {
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
@@ -516,6 +564,16 @@ enum status checkpoint_scan(struct checkpoint *checkpoint, struct log_visitor *v
     struct log_summary summary;
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     return checkpoint_log_scan(checkpoint->vfs, checkpoint->log_dir, visitor, &summary, err);
+}
+
+enum status checkpoint_scan_from(struct checkpoint *checkpoint, int64_t batch_id,
+                                 struct log_visitor *visitor, struct error *err)
+{
+    struct log_summary summary;
+    CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
+    return checkpoint_log_scan_from(checkpoint->vfs, checkpoint->log_dir,
+                                    checkpoint->index.rewound ? NO_BATCH : batch_id, visitor,
+                                    &summary, err);
 }
 
 enum status checkpoint_read_record(struct checkpoint *checkpoint,

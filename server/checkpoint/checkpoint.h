@@ -27,6 +27,7 @@
 #include "base/vfs.h"
 #include "checkpoint/batch_record.h"
 #include "checkpoint/checkpoint_log.h"
+#include "checkpoint/log_history.h"
 #include "checkpoint/recovery.h"
 
 struct checkpoint;
@@ -40,6 +41,9 @@ struct checkpoint_config {
     const char *run_id;
     uint32_t progress_keep; /* progress documents kept in memory */
     int64_t batches_keep;   /* batches whose records stay readable; at least 2 */
+    /* For looking at a checkpoint that a worker may hold: nothing is locked or changed, and only
+     * what reads may be called.  Errors: CHECKPOINT_NOT_FOUND, too. */
+    bool look_only;
 };
 
 /*
@@ -71,6 +75,23 @@ const struct batch_changes *checkpoint_last_changes(const struct checkpoint *che
 /* The oldest batch that the log still has; 0 if it has none. */
 int64_t checkpoint_first_batch(const struct checkpoint *checkpoint);
 
+/* Batches below it were run before the checkpoint was rewound, and are run again with their logged
+ * intents; 0 if there are none. */
+int64_t checkpoint_replay_end(const struct checkpoint *checkpoint);
+
+/* What was taken back, in `arena`: for those who read records in the order of the log. */
+MUST_USE enum status checkpoint_rewinds(struct checkpoint *checkpoint, struct arena *arena,
+                                        struct log_rewinds *out, struct error *err);
+/* The batches [first, end) as they are in the log, rewound or not, in `arena`. */
+MUST_USE enum status checkpoint_logged_batches(struct checkpoint *checkpoint, struct arena *arena,
+                                               int64_t first, int64_t end,
+                                               struct logged_batch **out, struct error *err);
+/* The intent at `position`, in `arena`.  Errors: CHECKPOINT.CORRUPT, IO_FAILURE. */
+MUST_USE enum status checkpoint_read_intent(struct checkpoint *checkpoint,
+                                            const struct log_position *position,
+                                            struct arena *arena, struct batch_intent **out,
+                                            struct error *err);
+
 /* Ends the reading part: cuts what a crash left behind and logs START.  Errors: IO_FAILURE,
  * DISK_FULL. */
 MUST_USE enum status checkpoint_start_run(struct checkpoint *checkpoint, uint64_t fingerprint,
@@ -91,6 +112,12 @@ MUST_USE enum status checkpoint_append_commit(struct checkpoint *checkpoint, int
                                               struct error *err);
 MUST_USE enum status checkpoint_append_progress(struct checkpoint *checkpoint, int64_t batch_id,
                                                 struct bytes json, struct error *err);
+
+/* Takes back all batches after `to_batch`, of which something is logged: durable when it returns.
+ * Nothing but checkpoint_end_run may follow.  checkpoint/rewind.h is the whole of it. */
+MUST_USE enum status checkpoint_append_rewind(struct checkpoint *checkpoint, int64_t to_batch,
+                                              const struct rewind_record *rewind,
+                                              struct error *err);
 
 /* The newest batch whose COMMIT is durable: up to here a source may forget. */
 int64_t checkpoint_durable_commit(const struct checkpoint *checkpoint);
@@ -117,6 +144,9 @@ MUST_USE enum status checkpoint_replay_state(struct checkpoint *checkpoint, int6
                                              int64_t to, struct state_receiver *receiver,
                                              struct error *err);
 
+/* As checkpoint_scan(), but what is sure to be only of batches before this one may be left out. */
+MUST_USE enum status checkpoint_scan_from(struct checkpoint *checkpoint, int64_t batch_id,
+                                          struct log_visitor *visitor, struct error *err);
 /* The whole log again, and one record of it. */
 MUST_USE enum status checkpoint_scan(struct checkpoint *checkpoint, struct log_visitor *visitor,
                                      struct error *err);

@@ -6,9 +6,11 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "checkpoint/identity.h"
+#include "checkpoint/log_history.h"
 #include "checkpoint/log_index.h"
 #include "checkpoint/recovery.h"
 #include "source/file_range.h"
+#include "state/state_store.h"
 
 #include <inttypes.h>
 
@@ -43,6 +45,7 @@ static struct recovery_facts facts_of(const struct log_index *index)
         .last_changes = index->last_changes,
         .last_commit = index->last_commit,
         .last_sink_due = index->last_sink_due,
+        .replay_end = index->replay_end,
         .sink_last = SINK_CANNOT_TELL,
     };
 }
@@ -130,23 +133,43 @@ static enum status verify_sources(struct vfs *vfs, const char *dir, const struct
     return OK;
 }
 
+/* The first snapshot of the state that is damaged; *count says how many there are. */
+static enum status verify_snapshots(struct vfs *vfs, const char *dir, const struct inspection *it,
+                                    size_t *count, struct error *err)
+{
+    struct state_snapshot_info *infos = NULL;
+    const char *state_dir = path_join(it->arena, dir, "state");
+    TRY(state_store_verify(vfs, state_dir, it->arena, &infos, count, err));
+    for (size_t i = 0; i < *count; i++)
+        if (!infos[i].whole)
+            return error_raise(
+                err, STATUS_CHECKPOINT__CORRUPT, "path",
+                arena_sprintf(it->arena, "%s/snapshot-%020" PRId64, state_dir, infos[i].version),
+                "reason", infos[i].problem, NULL);
+    return OK;
+}
+
 enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                               struct buffer *out, struct error *err)
 {
     struct inspection it = {.arena = arena_new("inspection", 0)};
     enum status status = look(vfs, dir, &it, err);
     struct recovery_facts facts = facts_of(&it.index);
+    size_t snapshots = 0;
     if (status == OK && recovery_decide(&facts) == RECOVERY_CORRUPT)
         status = error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path", dir, "facts",
                              recovery_contradiction(&facts), NULL);
     if (status == OK)
         status = verify_sources(vfs, dir, &it, err);
     if (status == OK)
+        status = verify_snapshots(vfs, dir, &it, &snapshots, err);
+    if (status == OK)
         buffer_printf(out,
                       form == CHECKPOINT_JSON ? "{\"ok\": true, \"records\": %" PRIu64
-                                                ", \"tornBytes\": %" PRIu64 "}"
-                                              : "ok: %" PRIu64 " records, %" PRIu64 " torn bytes\n",
-                      it.summary.records, it.summary.torn_bytes);
+                                                ", \"tornBytes\": %" PRIu64 ", \"snapshots\": %zu}"
+                                              : "ok: %" PRIu64 " records, %" PRIu64
+                                                " torn bytes, %zu snapshots\n",
+                      it.summary.records, it.summary.torn_bytes, snapshots);
     arena_free(it.arena);
     return status;
 }
@@ -165,6 +188,8 @@ struct batch_listing {
     bool has_changes;
     bool committed;
     uint32_t listed;
+    struct log_rewinds rewinds;
+    uint64_t ordinal;
 };
 
 static void add_text(struct buffer *out, const char *key, struct bytes json)
@@ -214,6 +239,8 @@ static enum status list_batch(struct log_visitor *self, const struct log_record 
 {
     struct batch_listing *list = (struct batch_listing *)self;
     (void)position;
+    if (log_rewinds_took_back(&list->rewinds, list->ordinal++, record->batch_id))
+        return OK;
     if (record->kind == RECORD_INTENT) {
         if (record->batch_id != list->batch_id) {
             flush_batch(list);
@@ -250,6 +277,9 @@ enum status checkpoint_batches(struct vfs *vfs, const char *dir, int64_t batch_i
     TRY_OUT(look(vfs, dir, &it, err));
     list.from = batch_id == NO_BATCH ? it.index.last_intent - (int64_t)limit + 1 : batch_id;
     buffer_add_text(out, "[");
+    if (it.index.rewound)
+        TRY_OUT(
+            log_rewinds_read(vfs, path_join(it.arena, dir, "log"), it.arena, &list.rewinds, err));
     TRY_OUT(
         checkpoint_log_scan(vfs, path_join(it.arena, dir, "log"), &list.visitor, &it.summary, err));
     flush_batch(&list);

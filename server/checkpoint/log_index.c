@@ -57,6 +57,36 @@ static enum status see_changes(struct log_index *index, const struct log_record 
     return OK;
 }
 
+static struct log_position position_of(const struct rewind_place *place)
+{
+    return (struct log_position){.segment = place->segment, .offset = place->offset};
+}
+
+/* From here on the log goes on as if `to` were the last batch of it. */
+static enum status see_rewind(struct log_index *index, const struct log_record *record,
+                              struct error *err)
+{
+    struct rewind_record rewind;
+    int64_t to = record->batch_id;
+    if (to < NO_BATCH || to > index->last_commit ||
+        !rewind_record_decode(record->payload, &rewind) ||
+        rewind.intent.is_set != (to != NO_BATCH) || rewind.replay_end <= index->last_intent ||
+        rewind.last_sink_due > to)
+        return out_of_order(index, record, err);
+    index->rewound = true;
+    index->replay_end = rewind.replay_end;
+    index->last_intent = index->last_changes = index->last_commit = to;
+    index->intent = position_of(&rewind.intent);
+    index->has_previous_intent = rewind.previous.is_set;
+    index->previous_intent = position_of(&rewind.previous);
+    index->changes = rewind.changes;
+    index->last_sink_due = index->sink_due_before = rewind.last_sink_due;
+    index->state_records = 0;
+    if (index->first_intent > to + 1)
+        index->first_intent = to + 1;
+    return OK;
+}
+
 static enum status visit(struct log_visitor *self, const struct log_record *record,
                          const struct log_position *position, struct error *err)
 {
@@ -91,6 +121,8 @@ static enum status visit(struct log_visitor *self, const struct log_record *reco
         return OK;
     case RECORD_CLOSE:
         return OK;
+    case RECORD_REWIND:
+        return see_rewind(index, record, err);
     }
     return out_of_order(index, record, err);
 }

@@ -22,7 +22,9 @@ struct log_index {
     uint32_t state_records;       /* since the last intent */
     bool has_run;
     bool has_previous_intent;
-    bool closed; /* the last record is CLOSE */
+    bool closed;        /* the last record is CLOSE */
+    bool rewound;       /* there is a REWIND */
+    int64_t replay_end; /* batches below it have been run before a REWIND; 0: none */
     struct log_position run;
     struct log_position intent;
     struct log_position previous_intent;

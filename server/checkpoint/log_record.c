@@ -11,7 +11,7 @@
 static const char *const kind_names[RECORD_KIND_COUNT] = {
     [RECORD_START] = "START",     [RECORD_INTENT] = "INTENT", [RECORD_STATE] = "STATE",
     [RECORD_CHANGES] = "CHANGES", [RECORD_COMMIT] = "COMMIT", [RECORD_PROGRESS] = "PROGRESS",
-    [RECORD_CLOSE] = "CLOSE",
+    [RECORD_CLOSE] = "CLOSE",     [RECORD_REWIND] = "REWIND",
 };
 
 static const uint8_t zeros[ALIGNMENT];

@@ -41,8 +41,9 @@ enum record_kind {
     RECORD_COMMIT,    /* the sink has batch N */
     RECORD_PROGRESS,  /* the progress document of batch N, JSON */
     RECORD_CLOSE,     /* the run ended of its own accord, all before it is complete */
+    RECORD_REWIND,    /* the batches after this one are to be run again */
 };
-#define RECORD_KIND_COUNT ((int)RECORD_CLOSE + 1)
+#define RECORD_KIND_COUNT ((int)RECORD_REWIND + 1)
 
 struct log_record {
     enum record_kind kind;

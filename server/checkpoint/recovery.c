@@ -4,7 +4,8 @@
  * With N the last intent, the order of a batch is intent, changes, (sync), sink, commit; of each of
  * these the last batch is therefore N or N-1, and none is ahead of the one before it.  The sink is
  * measured against last_sink_due, because a batch without output leaves no trace in it.  A sink
- * that lacks committed batches is no contradiction: a query may be given another sink.
+ * that lacks committed batches is no contradiction: a query may be given another sink.  After a
+ * rewind the sink may be ahead: it has what is run again, up to where the log was.
  */
 #include "checkpoint/recovery.h"
 
@@ -28,6 +29,8 @@ const char *recovery_contradiction(const struct recovery_facts *facts)
         return "the sink was due for a batch whose changes are not logged";
     if (sink == SINK_CANNOT_TELL)
         return "";
+    if (sink < facts->replay_end)
+        return "";
     if (sink > changes)
         return "the sink shows a batch whose changes are not logged";
     if (sink > due)
@@ -46,7 +49,7 @@ enum recovery_step recovery_decide(const struct recovery_facts *facts)
         return RECOVERY_START;
     if (facts->last_changes < intent)
         return RECOVERY_RERUN;
-    if (facts->last_sink_due < intent || facts->sink_last == intent)
+    if (facts->last_sink_due < intent || facts->sink_last >= intent)
         return RECOVERY_FINISH;
     return RECOVERY_RERUN;
 }

@@ -25,6 +25,7 @@ struct recovery_facts {
     int64_t last_intent, last_changes, last_commit;
     int64_t last_sink_due; /* the last batch whose changes left the sink something to commit */
     int64_t sink_last;     /* SINK_CANNOT_TELL for a sink that keeps no record of batches */
+    int64_t replay_end;    /* batches below it were run before a rewind: the sink may have them */
 };
 
 /* Pure: reads and writes nothing. */

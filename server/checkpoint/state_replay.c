@@ -1,7 +1,9 @@
 /*
  * Reading state changes back.  Of a batch that was tried several times only the last attempt
  * counts, and that it was the last is known when the next batch begins; so the places of the STATE
- * records are remembered, and read when their batch is over.
+ * records are remembered, and read when their batch is over.  Records that a REWIND took back are
+ * passed over.  Nothing is read beyond the COMMIT of the last batch that is wanted, so that the
+ * batch thread may append meanwhile.
  */
 #include "base/check.h"
 #include "checkpoint/checkpoint.h"
@@ -17,6 +19,8 @@ struct replay {
     struct log_position *positions;
     size_t count;
     size_t capacity;
+    struct log_rewinds rewinds;
+    uint64_t ordinal;
     struct arena *arena;
 };
 
@@ -39,12 +43,19 @@ static enum status visit(struct log_visitor *self, const struct log_record *reco
                          const struct log_position *position, struct error *err)
 {
     struct replay *replay = (struct replay *)self;
+    uint64_t ordinal = replay->ordinal++;
+    bool counts = record->kind == RECORD_INTENT || record->kind == RECORD_STATE ||
+                  record->kind == RECORD_COMMIT;
+    if (!counts || log_rewinds_took_back(&replay->rewinds, ordinal, record->batch_id))
+        return OK;
     if (record->kind == RECORD_INTENT) {
         if (record->batch_id != replay->batch_id)
             TRY(deliver(replay, err));
         replay->batch_id = record->batch_id;
         replay->count = 0;
-    } else if (record->kind == RECORD_STATE) {
+    } else if (record->kind == RECORD_COMMIT) {
+        replay->visitor.done = record->batch_id == replay->to;
+    } else {
         if (replay->count == replay->capacity) {
             replay->capacity = replay->capacity == 0 ? 64 : replay->capacity * 2;
             replay->positions =
@@ -68,10 +79,14 @@ enum status checkpoint_replay_state(struct checkpoint *checkpoint, int64_t from,
         .batch_id = NO_BATCH,
         .arena = arena_new("state replay", 0),
     };
-    enum status status = checkpoint_scan(checkpoint, &replay.visitor, err);
+    struct arena *arena = arena_new("rewinds", 0);
+    enum status status = checkpoint_rewinds(checkpoint, arena, &replay.rewinds, err);
+    if (status == OK)
+        status = checkpoint_scan_from(checkpoint, from, &replay.visitor, err);
     if (status == OK)
         status = deliver(&replay, err);
     free(replay.positions);
     arena_free(replay.arena);
+    arena_free(arena);
     return status;
 }

@@ -1,0 +1,63 @@
+/*
+ * See memory_limit.h.
+ */
+#include "base/memory_limit.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+#define UNKNOWN     ((uint64_t)1 << 30)
+
+/* The content of a small file, up to its first line's end. */
+static bool read_line(const char *path, const char *prefix, char *out, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    bool found = false;
+    if (file == NULL)
+        return false;
+    while (!found && fgets(out, (int)size, file) != NULL)
+        found = strncmp(out, prefix, strlen(prefix)) == 0;
+    (void)fclose(file);
+    out[found ? strcspn(out, "\n") : 0] = '\0';
+    return found;
+}
+
+static uint64_t limit_of(const char *path)
+{
+    char text[32];
+    uint64_t limit = 0;
+    if (!read_line(path, "", text, sizeof text) || sscanf(text, "%" SCNu64, &limit) != 1)
+        return UINT64_MAX; /* "max", or no such file */
+    return limit;
+}
+
+uint64_t memory_limit_bytes(void)
+{
+    char group[PATH_MAX];
+    char path[PATH_MAX + sizeof CGROUP_ROOT + sizeof "/memory.max"];
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    uint64_t limit = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UNKNOWN;
+    if (!read_line("/proc/self/cgroup", "0::", group, sizeof group))
+        group[0] = '\0';
+    char *name = group[0] == '\0' ? group : group + strlen("0::");
+    for (;;) { /* the group and those that it is in */
+        snprintf(path, sizeof path, CGROUP_ROOT "%s/memory.max", name);
+        uint64_t own = limit_of(path);
+        if (own < limit)
+            limit = own;
+        char *slash = strrchr(name, '/');
+        if (slash == NULL)
+            break;
+        *slash = '\0';
+    }
+    uint64_t old = limit_of(CGROUP_ROOT "/memory/memory.limit_in_bytes");
+    if (old < limit)
+        limit = old;
+    return limit == 0 ? UNKNOWN : limit;
+}
