@@ -63,7 +63,9 @@ static enum status directory_constants(struct splitter *splitter, const char *di
     splitter->constants =
         arena_new_object(batch, (reader->column_count + 1) * sizeof *splitter->constants);
     struct partition_dir partition = {0};
-    const char *root = listing_root_of(reader->listing, batch, path_join(batch, dir, "x"));
+    struct listing_config any_name = *reader->listing; /* a filter of names says nothing of dirs */
+    any_name.name_glob = NULL;
+    const char *root = listing_root_of(&any_name, batch, path_join(batch, dir, "x"));
     if (reader->listing->base_path != NULL && path_is_below(dir, reader->listing->base_path))
         root = reader->listing->base_path;
     if (!reader->listing->recursive && root != NULL && path_is_below(dir, root))

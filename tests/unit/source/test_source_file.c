@@ -339,6 +339,16 @@ static void directories_give_columns(void **state)
     assert_batch("INVALID_PARTITION_VALUE");
 }
 
+static void a_filter_of_names_leaves_partition_columns(void **state)
+{
+    (void)state;
+    option("pathGlobFilter", "*.json");
+    feed("/in/p=1/a.json", 1, "{\"v\":\"a\"}\n");
+    feed("/in/p=2/b.txt", 1, "{\"v\":\"b\"}\n");
+    start(false);
+    assert_batch("a/1");
+}
+
 static void read_files_are_cleaned(void **state)
 {
     (void)state;
@@ -451,6 +461,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frozen_source_ignores_newcomers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_gone_or_changed_fail_the_rerun, set_up, tear_down),
         cmocka_unit_test_setup_teardown(directories_give_columns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_filter_of_names_leaves_partition_columns, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(read_files_are_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_directory_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_table_is_read_whole_every_time, set_up, tear_down),
