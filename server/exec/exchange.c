@@ -153,6 +153,27 @@ enum status exchange_write(struct exchange_writer *writer, struct exec_context *
     return OK;
 }
 
+enum status exchange_each(const struct exchange_writer *writer, struct exec_node *node,
+                          struct exec_context *ctx, exchange_look_fn *look, struct error *err)
+{
+    CHECK_MAGIC(writer, EXCHANGE_MAGIC);
+    if (writer->run != ctx->run)
+        return OK;
+    CHECK(ctx->partition < writer->lane_count);
+    for (const struct piece *piece = writer->lanes[ctx->partition].first; piece != NULL;
+         piece = piece->next) {
+        TRY(look(node, ctx, &piece->batch, err));
+        arena_reset(ctx->batch_arena);
+    }
+    return OK;
+}
+
+size_t exchange_bytes(const struct exchange_writer *writer)
+{
+    CHECK_MAGIC(writer, EXCHANGE_MAGIC);
+    return arena_used_bytes(writer->arena);
+}
+
 enum status exchange_read(const struct exchange_writer *writer, struct exec_node *node,
                           struct exec_context *ctx, uint32_t input, struct error *err)
 {

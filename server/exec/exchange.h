@@ -36,4 +36,14 @@ void exchange_begin(struct exchange_writer *writer, const struct exec_context *c
 MUST_USE enum status exchange_read(const struct exchange_writer *writer, struct exec_node *node,
                                    struct exec_context *ctx, uint32_t input, struct error *err);
 
+/* Looks at the batches of a partition in the same order, before they are read. */
+typedef enum status exchange_look_fn(struct exec_node *node, struct exec_context *ctx,
+                                     const struct batch *batch, struct error *err);
+MUST_USE enum status exchange_each(const struct exchange_writer *writer, struct exec_node *node,
+                                   struct exec_context *ctx, exchange_look_fn *look,
+                                   struct error *err);
+
+/* Memory of the copies. */
+size_t exchange_bytes(const struct exchange_writer *writer);
+
 #endif

@@ -41,6 +41,9 @@ struct exec_node_ops {
     /* Optional: gives back what is not in query memory.  Never fails; also after a failed open. */
     void (*close)(struct exec_node *self);
 
+    /* Optional, of the writers of boundaries: memory of what they have for the partitions. */
+    size_t (*bytes)(const struct exec_node *self);
+
     /* NULL, or what an operator with state can do besides: exec/stateful.h. */
     const struct stateful_ops *stateful;
 };

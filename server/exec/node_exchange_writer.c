@@ -76,10 +76,22 @@ enum status exchange_pull(struct exec_node *self, struct exec_context *ctx, uint
     return exchange_read(writer->state, self, ctx, input, err);
 }
 
+enum status exchange_look(const struct exec_node *writer, struct exec_node *self,
+                          struct exec_context *ctx, exchange_look_fn *look, struct error *err)
+{
+    return exchange_each(writer->state, self, ctx, look, err);
+}
+
+static size_t writer_bytes(const struct exec_node *self)
+{
+    return exchange_bytes(self->state);
+}
+
 const struct exec_node_ops node_exchange_writer = {
     .name = "Exchange",
     .open = writer_open,
     .begin = writer_begin,
     .push = writer_push,
     .close = writer_close,
+    .bytes = writer_bytes,
 };

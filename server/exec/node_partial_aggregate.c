@@ -342,10 +342,19 @@ const struct partial_group *partial_next(struct partial_reader *reader)
     return group;
 }
 
+static size_t partial_bytes(const struct exec_node *self)
+{
+    const struct partial *partial = self->state;
+    CHECK_MAGIC(partial, PARTIAL_MAGIC);
+    return arena_used_bytes(partial->arena) +
+           (partial->slots == NULL ? 0 : (size_t)(partial->mask + 1) * sizeof *partial->slots);
+}
+
 const struct exec_node_ops node_partial_aggregate = {
     .name = "PartialAggregate",
     .open = partial_open,
     .begin = partial_begin,
     .push = partial_push,
     .close = partial_close,
+    .bytes = partial_bytes,
 };

@@ -8,6 +8,10 @@
  * watermark has reached its end; in complete mode all come out in every batch.
  *
  * What is durable is, for each key, all its sessions.
+ *
+ * Keys that were let go (state/spill.h) come back when a batch has rows for them, and when a pass
+ * over the store, made once the watermark has reached the first of their ends, finds that one of
+ * their sessions has ended.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
@@ -19,6 +23,7 @@
 
 #define SESSION_MAGIC 0x5e55a601U
 #define AHEAD         16 /* keys that are looked for together */
+#define PASSING_BYTES ((size_t)1 << 20)
 
 struct session_aggregate {
     uint32_t magic;
@@ -33,6 +38,10 @@ struct session_aggregate {
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
+    struct spill spill;
+    uint64_t spilled_sessions;
+    int64_t spilled_first_us; /* none of them ends before */
+    struct arena *passing;    /* sessions of the store that only come out; NULL until needed */
 };
 
 static enum status session_open(struct exec_node *self, struct arena *query,
@@ -49,20 +58,166 @@ static enum status session_open(struct exec_node *self, struct arena *query,
         if (i != state->session_key)
             state->other_types[state->other_count++] = state->calls.key_types[i];
     session_store_init(&state->store, &state->calls);
+    state->spilled_first_us = INT64_MAX;
     return OK;
 }
+
+static enum status damaged(struct error *err)
+{
+    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of a session window",
+                       NULL);
+}
+
+/* A session as it is durable. */
+struct saved_session {
+    int64_t start_us;
+    int64_t end_us;
+    struct bytes block;
+};
+
+static enum status read_session(struct bytes *value, struct saved_session *out, struct error *err)
+{
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t size = 0;
+    if (!varint_take(value, &start) || !varint_take(value, &end) || !varint_take(value, &size) ||
+        size > value->size_bytes)
+        return damaged(err);
+    *out = (struct saved_session){
+        .start_us = (int64_t)start,
+        .end_us = (int64_t)end,
+        .block = bytes_of(value->data, (size_t)size),
+    };
+    *value = bytes_of(value->data + size, value->size_bytes - (size_t)size);
+    return OK;
+}
+
+static enum status load_sessions(struct session_aggregate *state, struct state_entry *entry,
+                                 struct bytes value, struct error *err)
+{
+    while (value.size_bytes > 0) {
+        struct saved_session saved;
+        TRY(read_session(&value, &saved, err));
+        struct session_item *item =
+            session_store_append(&state->store, entry, saved.start_us, saved.end_us);
+        TRY(aggregate_calls_load(&state->calls, session_list_of(entry)->arena, saved.block,
+                                 item->block, err));
+    }
+    return OK;
+}
+
+/* ---- what is in the store only ---- */
+
+struct pass {
+    struct spill_receiver base;
+    struct session_aggregate *state;
+    int64_t watermark_us;
+    uint64_t keys; /* that came back */
+};
+
+static bool is_in_memory(const struct session_aggregate *state, struct bytes key)
+{
+    const struct session_store *store = &state->store;
+    return state_find(store->table, store->bucket, key, state_hash(key)) != NULL;
+}
+
+static enum status load_key(struct spill_receiver *self, int64_t bucket, struct bytes key,
+                            struct bytes value, struct error *err)
+{
+    struct pass *pass = (struct pass *)self;
+    struct session_aggregate *state = pass->state;
+    struct state_entry *entry = session_store_open(&state->store, key, state_hash(key));
+    uint64_t before = state->store.sessions;
+    (void)bucket;
+    TRY(load_sessions(state, entry, value, err));
+    uint64_t loaded = state->store.sessions - before;
+    state->spilled_sessions -= loaded < state->spilled_sessions ? loaded : state->spilled_sessions;
+    pass->keys++;
+    return OK;
+}
+
+/* Loads the key if one of its sessions has ended. */
+static enum status load_ended(struct spill_receiver *self, int64_t bucket, struct bytes key,
+                              struct bytes value, struct error *err)
+{
+    struct pass *pass = (struct pass *)self;
+    int64_t first_us = INT64_MAX;
+    if (is_in_memory(pass->state, key))
+        return OK;
+    for (struct bytes rest = value; rest.size_bytes > 0;) {
+        struct saved_session saved;
+        TRY(read_session(&rest, &saved, err));
+        if (saved.end_us < first_us)
+            first_us = saved.end_us;
+    }
+    if (first_us <= pass->watermark_us)
+        return load_key(self, bucket, key, value, err);
+    if (first_us < pass->state->spilled_first_us)
+        pass->state->spilled_first_us = first_us;
+    return OK;
+}
+
+static enum status sift(struct session_aggregate *state, int64_t watermark_us, struct error *err)
+{
+    struct pass pass = {
+        .base = {.receive = load_ended}, .state = state, .watermark_us = watermark_us};
+    struct spill_bucket *spilled = spill_find(&state->spill, STATE_NO_END);
+    if (spilled == NULL || state->spilled_first_us > watermark_us)
+        return OK;
+    state->spilled_first_us = INT64_MAX;
+    TRY(spill_scan(&state->spill, STATE_NO_END, &pass.base, err));
+    spilled->entries -= pass.keys < spilled->entries ? pass.keys : spilled->entries;
+    state->spill.fetched += pass.keys;
+    return OK;
+}
+
+static enum status count_sessions(struct spill_receiver *self, int64_t bucket, struct bytes key,
+                                  struct bytes value, struct error *err)
+{
+    struct session_aggregate *state = ((struct pass *)self)->state;
+    (void)bucket;
+    (void)key;
+    while (value.size_bytes > 0) {
+        struct saved_session saved;
+        TRY(read_session(&value, &saved, err));
+        state->spilled_sessions++;
+        if (saved.end_us < state->spilled_first_us)
+            state->spilled_first_us = saved.end_us;
+    }
+    return OK;
+}
+
+/* The sessions of the writer's keys that are in the store only come back into memory. */
+static enum status fetch_keys(struct session_aggregate *state, const struct exec_context *ctx,
+                              const struct session_groups *groups, struct error *err)
+{
+    struct pass pass = {.base = {.receive = load_key}, .state = state};
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct session_group *group = &groups->groups[groups->order[i]];
+        bool late = ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us;
+        if (!late && !is_in_memory(state, group->key))
+            spill_want(&state->spill, STATE_NO_END, group->key);
+    }
+    return spill_fetch(&state->spill, &pass.base, err);
+}
+
+/* ---- a batch ---- */
 
 static enum status session_begin(struct exec_node *self, struct exec_context *ctx,
                                  struct error *err)
 {
     (void)ctx;
-    (void)err;
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     state->touched_count = 0;
     state->stats = (struct operator_stats){0};
     session_store_pack(&state->store);
-    return OK;
+    spill_begin(&state->spill);
+    if (!state->spill.reopened)
+        return OK;
+    struct pass pass = {.base = {.receive = count_sessions}, .state = state};
+    state->spill.reopened = false;
+    return spill_scan(&state->spill, STATE_NO_END, &pass.base, err);
 }
 
 static void touch(struct session_aggregate *state, struct state_entry *entry, uint32_t run)
@@ -115,6 +270,8 @@ static enum status session_pull(struct exec_node *self, struct exec_context *ctx
     CHECK_MAGIC(state, SESSION_MAGIC);
     CHECK(input == 0);
     struct session_groups groups = session_groups(writer, ctx->run, ctx->partition);
+    if (!spill_is_empty(&state->spill))
+        TRY(fetch_keys(state, ctx, &groups, err));
     for (uint32_t first = 0; first < groups.count; first += AHEAD) {
         uint32_t left = groups.count - first;
         for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left; i++)
@@ -217,6 +374,7 @@ static enum status close_sessions(struct emission *emission, struct state_entry 
     if (list->arena != NULL)
         TRY(flush(emission, err)); /* states lie in the memory of the key */
     session_store_remove_key(store, entry);
+    state->spill.taken = !spill_is_empty(&state->spill);
     return OK;
 }
 
@@ -245,12 +403,61 @@ static enum status evict(struct emission *emission, struct error *err)
     struct session_aggregate *state = emission->node->state;
     int64_t last = session_slice_of(emission->ctx->eviction_watermark_us);
     struct session_slice slice = {.number = INT64_MIN};
+    TRY(sift(state, emission->ctx->eviction_watermark_us, err));
     while (slice.number != last && session_store_take_slice(&state->store, last, &slice)) {
         enum status status = close_slice(emission, &slice, err);
         free(slice.entries);
         TRY(status);
     }
     return flush(emission, err);
+}
+
+/* Emits the sessions of the store that memory does not have. */
+struct passage {
+    struct spill_receiver base;
+    struct emission *emission;
+};
+
+static enum status pass_key(struct spill_receiver *self, int64_t bucket, struct bytes key,
+                            struct bytes value, struct error *err)
+{
+    struct emission *emission = ((struct passage *)self)->emission;
+    struct session_aggregate *state = emission->node->state;
+    struct arena *arena = state->passing;
+    (void)bucket;
+    if (is_in_memory(state, key))
+        return OK;
+    if (arena_used_bytes(arena) >= PASSING_BYTES)
+        TRY(flush(emission, err));
+    if (emission->count == 0)
+        arena_reset(arena);
+    struct bytes copy = arena_copy(arena, key);
+    while (value.size_bytes > 0) {
+        struct saved_session saved;
+        TRY(read_session(&value, &saved, err));
+        struct session_item *item = arena_new_object(arena, state->store.item_bytes);
+        item->start_us = saved.start_us;
+        item->end_us = saved.end_us;
+        aggregate_calls_init(&state->calls, item->block);
+        TRY(aggregate_calls_load(&state->calls, arena, saved.block, item->block, err));
+        TRY(emit(emission, copy, item, err));
+    }
+    return OK;
+}
+
+static enum status emit_spilled(struct emission *emission, struct error *err)
+{
+    struct session_aggregate *state = emission->node->state;
+    struct passage passage = {.base = {.receive = pass_key}, .emission = emission};
+    if (spill_is_empty(&state->spill))
+        return OK;
+    if (state->passing == NULL)
+        state->passing = arena_new("passing sessions", 0);
+    TRY(flush(emission, err));
+    TRY(spill_scan(&state->spill, STATE_NO_END, &passage.base, err));
+    TRY(flush(emission, err));
+    arena_reset(state->passing);
+    return OK;
 }
 
 static enum status emit_all(struct emission *emission, struct error *err)
@@ -265,6 +472,7 @@ static enum status emit_all(struct emission *emission, struct error *err)
             TRY(emit(emission, state_key(store->table, entry), session_item_at(store, list, i),
                      err));
     }
+    TRY(emit_spilled(emission, err));
     return flush(emission, err);
 }
 
@@ -338,31 +546,6 @@ static enum status session_changes(struct exec_node *self, struct exec_context *
     return OK;
 }
 
-static enum status damaged(struct error *err)
-{
-    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of a session window",
-                       NULL);
-}
-
-static enum status load_sessions(struct session_aggregate *state, struct state_entry *entry,
-                                 struct bytes value, struct error *err)
-{
-    while (value.size_bytes > 0) {
-        uint64_t start = 0;
-        uint64_t end = 0;
-        uint64_t size = 0;
-        if (!varint_take(&value, &start) || !varint_take(&value, &end) ||
-            !varint_take(&value, &size) || size > value.size_bytes)
-            return damaged(err);
-        struct session_item *item =
-            session_store_append(&state->store, entry, (int64_t)start, (int64_t)end);
-        TRY(aggregate_calls_load(&state->calls, session_list_of(entry)->arena,
-                                 bytes_of(value.data, (size_t)size), item->block, err));
-        value = bytes_of(value.data + size, value.size_bytes - (size_t)size);
-    }
-    return OK;
-}
-
 static enum status session_restore(struct exec_node *self, const struct change *change,
                                    struct error *err)
 {
@@ -397,8 +580,42 @@ static void session_stats(const struct exec_node *self, struct operator_stats *o
     const struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     *out = state->stats;
-    out->rows_total = state->store.sessions;
-    out->memory_bytes = session_store_bytes(&state->store);
+    out->rows_total = state->store.sessions + state->spilled_sessions;
+    out->memory_bytes = session_store_bytes(&state->store) + spill_bytes(&state->spill) +
+                        state->touched_capacity * sizeof(struct state_entry *);
+    stateful_spill_stats(&state->spill, out);
+}
+
+static struct spill *session_spill(struct exec_node *self)
+{
+    struct session_aggregate *state = self->state;
+    CHECK_MAGIC(state, SESSION_MAGIC);
+    return &state->spill;
+}
+
+/* All keys go: what has rows again comes back. */
+static void session_let_go(struct exec_node *self, uint64_t bytes)
+{
+    struct session_aggregate *state = self->state;
+    struct session_store *store = &state->store;
+    CHECK_MAGIC(state, SESSION_MAGIC);
+    struct state_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    (void)bytes;
+    free(state->touched);
+    state->touched = NULL;
+    state->touched_count = state->touched_capacity = 0;
+    spill_trim(&state->spill);
+    while ((entry = state_next(store->table, store->bucket, &cursor)) != NULL) {
+        const struct session_list *list = session_list_of(entry);
+        for (uint32_t i = 0; i < list->count; i++)
+            if (session_item_at(store, list, i)->end_us < state->spilled_first_us)
+                state->spilled_first_us = session_item_at(store, list, i)->end_us;
+    }
+    state->spilled_sessions += store->sessions;
+    spill_add(&state->spill, STATE_NO_END, state_bucket_count(store->bucket));
+    session_store_fini(store);
+    session_store_init(store, &state->calls);
 }
 
 static bool session_wants_batch(const struct plan_node *node, enum emit_mode mode,
@@ -414,6 +631,8 @@ static void session_close(struct exec_node *self)
     if (state == NULL)
         return;
     session_store_fini(&state->store);
+    spill_fini(&state->spill);
+    arena_free(state->passing);
     free(state->touched);
     buffer_fini(&state->scratch);
     buffer_fini(&state->value);
@@ -427,6 +646,8 @@ static const struct stateful_ops session_stateful = {
     .restore = session_restore,
     .dump = session_dump,
     .stats = session_stats,
+    .spill = session_spill,
+    .let_go = session_let_go,
     .wants_batch = session_wants_batch,
 };
 

@@ -367,6 +367,15 @@ struct session_groups session_groups(const struct exec_node *node, uint32_t run,
     };
 }
 
+static size_t writer_bytes(const struct exec_node *self)
+{
+    const struct session_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    return arena_used_bytes(writer->arena) + writer->capacity * sizeof *writer->groups +
+           writer->order_capacity * sizeof *writer->order +
+           (writer->slots == NULL ? 0 : ((size_t)writer->mask + 1) * sizeof *writer->slots);
+}
+
 const struct exec_node_ops node_session_writer = {
     .name = "SessionPartialAggregate",
     .open = writer_open,
@@ -374,4 +383,5 @@ const struct exec_node_ops node_session_writer = {
     .push = writer_push,
     .finish = writer_finish,
     .close = writer_close,
+    .bytes = writer_bytes,
 };

@@ -9,6 +9,10 @@
  *     complete  all groups in every batch; none goes
  *
  * Groups of rows that are too late for the late watermark are dropped before they reach the state.
+ *
+ * Buckets that were let go (state/spill.h) get back the groups that a batch has rows for before
+ * these are merged; a bucket that comes out as a whole is read from memory first, then from the
+ * store.
  */
 #include "exec/node_partial_aggregate.h"
 
@@ -16,6 +20,7 @@
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/stateful.h"
+#include "state/spill.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -23,6 +28,7 @@
 #define AGGREGATE_MAGIC 0x57a66a01U
 #define PREFETCH        8
 #define PULL_GROUPS     64
+#define PASSING_BYTES   ((size_t)1 << 20) /* of groups at once, if their states are large */
 
 struct touched {
     int64_t end_us;
@@ -41,8 +47,10 @@ struct stream_aggregate {
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
-    bool restored;       /* from a former run, whose watermark may have been another */
-    struct buffer moves; /* changes: groups that have changed their bucket */
+    bool restored; /* from a former run, whose watermark may have been another */
+    struct spill spill;
+    struct arena *passing; /* groups of the store that only come out; NULL until needed */
+    struct buffer moves;   /* changes: groups that have changed their bucket */
 };
 
 static enum status aggregate_open(struct exec_node *self, struct arena *query,
@@ -95,15 +103,56 @@ static enum status move_group(struct stream_aggregate *aggregate, struct state_b
     return OK;
 }
 
+/* Puts groups of the store into the table, but for those that are there. */
+struct loader {
+    struct spill_receiver base;
+    struct stream_aggregate *aggregate;
+};
+
+static enum status load_group(struct spill_receiver *self, int64_t end_us, struct bytes key,
+                              struct bytes value, struct error *err)
+{
+    struct stream_aggregate *aggregate = ((struct loader *)self)->aggregate;
+    const struct aggregate_calls *calls = &aggregate->calls;
+    bool added = false;
+    struct state_bucket *bucket = state_bucket_open(aggregate->table, end_us);
+    struct state_entry *entry = state_add(aggregate->table, bucket, key, state_hash(key), &added);
+    if (!added)
+        return OK;
+    aggregate_calls_init(calls, state_value(entry));
+    return aggregate_calls_load(calls, calls->plain ? NULL : state_bucket_arena(bucket), value,
+                                state_value(entry), err);
+}
+
+static bool ends_otherwise(const struct stream_aggregate *aggregate, int64_t end_us)
+{
+    return aggregate->has_end == (end_us == STATE_NO_END);
+}
+
+/* Buckets whose groups have to move come back into memory. */
+static enum status load_misplaced(struct stream_aggregate *aggregate, struct error *err)
+{
+    struct loader loader = {.base = {.receive = load_group}, .aggregate = aggregate};
+    const struct spill_bucket *spilled = spill_first(&aggregate->spill);
+    while (spilled != NULL) {
+        int64_t end_us = spilled->end;
+        if (ends_otherwise(aggregate, end_us))
+            TRY(spill_load(&aggregate->spill, end_us, &loader.base, err));
+        spilled = spill_after(&aggregate->spill, end_us);
+    }
+    return OK;
+}
+
 /* A watermark that was added or taken away since the last run changes where groups end. */
 static enum status settle(struct exec_node *self, struct exec_context *ctx, struct error *err)
 {
     struct stream_aggregate *aggregate = self->state;
     struct state_bucket *bucket = NULL;
+    TRY(load_misplaced(aggregate, err));
     while ((bucket = state_bucket_next(aggregate->table, bucket)) != NULL) {
         struct state_cursor cursor = {0};
         struct state_entry *entry = NULL;
-        if (aggregate->has_end == (state_bucket_end(bucket) != STATE_NO_END))
+        if (!ends_otherwise(aggregate, state_bucket_end(bucket)))
             continue;
         while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL) {
             int64_t end_us = STATE_NO_END;
@@ -125,9 +174,10 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
     aggregate->dropped_until_us = INT64_MIN;
     aggregate->stats = (struct operator_stats){0};
     buffer_clear(&aggregate->moves);
-    if (!aggregate->restored)
+    spill_begin(&aggregate->spill);
+    if (!aggregate->restored && !aggregate->spill.reopened)
         return OK;
-    aggregate->restored = false;
+    aggregate->restored = aggregate->spill.reopened = false;
     return settle(self, ctx, err);
 }
 
@@ -194,6 +244,26 @@ static uint32_t pull_groups(struct stream_aggregate *aggregate, const struct exe
     return count;
 }
 
+/* The groups of a writer that are in the store only come back into memory. */
+static enum status fetch_groups(struct stream_aggregate *aggregate, const struct exec_context *ctx,
+                                struct partial_reader reader, struct error *err)
+{
+    bool drops = aggregate->has_end && ctx->mode != EMIT_COMPLETE;
+    int64_t late_us = drops ? ctx->late_watermark_us : INT64_MIN;
+    struct loader loader = {.base = {.receive = load_group}, .aggregate = aggregate};
+    struct state_table *table = aggregate->table;
+    const struct partial_group *group = NULL;
+    while ((group = partial_next(&reader)) != NULL) {
+        struct bytes key = state_key(table, partial_entry(group));
+        if (group->end_us <= late_us || spill_find(&aggregate->spill, group->end_us) == NULL)
+            continue;
+        const struct state_bucket *bucket = state_bucket_find(table, group->end_us);
+        if (bucket == NULL || state_find(table, bucket, key, group->hash) == NULL)
+            spill_want(&aggregate->spill, group->end_us, key);
+    }
+    return spill_fetch(&aggregate->spill, &loader.base, err);
+}
+
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                   struct exec_node *writer, struct error *err)
 {
@@ -203,6 +273,8 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     struct pulled pulled[PULL_GROUPS];
     struct partial_reader reader = partial_read(writer, ctx->run, ctx->partition);
     uint32_t count = PULL_GROUPS;
+    if (!spill_is_empty(&aggregate->spill))
+        TRY(fetch_groups(aggregate, ctx, reader, err));
     while (count == PULL_GROUPS) {
         count = pull_groups(aggregate, ctx, &reader, pulled);
         for (uint32_t i = 0; i < count; i++)
@@ -255,15 +327,90 @@ static enum status emit(struct emission *emission, struct state_entry *entry, st
     return emission->count < BATCH_ROWS_MAX ? OK : flush(emission, err);
 }
 
-static enum status emit_bucket(struct emission *emission, struct state_bucket *bucket,
-                               struct error *err)
+/* Emits the groups of the store that memory does not have. */
+struct passage {
+    struct spill_receiver base;
+    struct emission *emission;
+    const struct state_bucket *bucket; /* in memory; NULL: none */
+};
+
+static enum status pass_group(struct spill_receiver *self, int64_t end_us, struct bytes key,
+                              struct bytes value, struct error *err)
+{
+    struct passage *passage = (struct passage *)self;
+    struct emission *emission = passage->emission;
+    struct stream_aggregate *aggregate = emission->node->state;
+    struct arena *arena = aggregate->passing;
+    (void)end_us;
+    if (passage->bucket != NULL &&
+        state_find(aggregate->table, passage->bucket, key, state_hash(key)) != NULL)
+        return OK;
+    uint8_t *block = arena_new_object(arena, aggregate->calls.block_bytes + 8);
+    aggregate_calls_init(&aggregate->calls, block);
+    TRY(aggregate_calls_load(&aggregate->calls, arena, value, block, err));
+    emission->keys[emission->count] = arena_copy(arena, key);
+    emission->blocks[emission->count++] = block;
+    if (emission->count < BATCH_ROWS_MAX && arena_used_bytes(arena) < PASSING_BYTES)
+        return OK;
+    TRY(flush(emission, err));
+    arena_reset(arena);
+    return OK;
+}
+
+static enum status emit_spilled(struct emission *emission, int64_t end_us, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    struct passage passage = {
+        .base = {.receive = pass_group},
+        .emission = emission,
+        .bucket = state_bucket_find(aggregate->table, end_us),
+    };
+    if (spill_find(&aggregate->spill, end_us) == NULL)
+        return OK;
+    if (aggregate->passing == NULL)
+        aggregate->passing = arena_new("passing groups", 0);
+    TRY(spill_scan(&aggregate->spill, end_us, &passage.base, err));
+    TRY(flush(emission, err));
+    arena_reset(aggregate->passing);
+    return OK;
+}
+
+/* All groups of a bucket, wherever they are. */
+static enum status emit_bucket(struct emission *emission, int64_t end_us, struct error *err)
 {
     struct stream_aggregate *aggregate = emission->node->state;
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
-    while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL)
+    const struct state_bucket *bucket = state_bucket_find(aggregate->table, end_us);
+    while (bucket != NULL && (entry = state_next(aggregate->table, bucket, &cursor)) != NULL)
         TRY(emit(emission, entry, err));
-    return flush(emission, err); /* before the bucket and its memory may go */
+    TRY(flush(emission, err)); /* before the bucket and its memory may go */
+    return spill_is_empty(&aggregate->spill) ? OK : emit_spilled(emission, end_us, err);
+}
+
+/* The end of the first bucket, in memory or not, or of the first one after *end_us. */
+static bool next_end(const struct stream_aggregate *aggregate, bool first, int64_t *end_us)
+{
+    const struct spill *spill = &aggregate->spill;
+    const struct spill_bucket *spilled = first ? spill_first(spill) : spill_after(spill, *end_us);
+    const struct state_bucket *bucket = state_bucket_after(aggregate->table, first, *end_us);
+    if (bucket == NULL && spilled == NULL)
+        return false;
+    if (bucket == NULL || (spilled != NULL && spilled->end < state_bucket_end(bucket)))
+        *end_us = spilled->end;
+    else
+        *end_us = state_bucket_end(bucket);
+    return true;
+}
+
+static enum status emit_all(struct emission *emission, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    int64_t end_us = 0;
+    for (bool found = next_end(aggregate, true, &end_us); found;
+         found = next_end(aggregate, false, &end_us))
+        TRY(emit_bucket(emission, end_us, err));
+    return OK;
 }
 
 /* What the watermark has reached goes; in append mode it comes out first. */
@@ -271,16 +418,19 @@ static enum status evict(struct emission *emission, struct error *err)
 {
     struct stream_aggregate *aggregate = emission->node->state;
     struct exec_context *ctx = emission->ctx;
+    int64_t end_us = 0;
     if (!aggregate->has_end || ctx->mode == EMIT_COMPLETE)
         return OK;
-    struct state_bucket *bucket = NULL;
-    while ((bucket = state_bucket_next(aggregate->table, NULL)) != NULL &&
-           state_bucket_end(bucket) <= ctx->eviction_watermark_us &&
-           state_bucket_end(bucket) != STATE_NO_END) {
+    while (next_end(aggregate, true, &end_us) && end_us <= ctx->eviction_watermark_us &&
+           end_us != STATE_NO_END) {
         if (ctx->mode == EMIT_APPEND)
-            TRY(emit_bucket(emission, bucket, err));
+            TRY(emit_bucket(emission, end_us, err));
+        struct state_bucket *bucket = state_bucket_find(aggregate->table, end_us);
+        aggregate->stats.rows_removed += spill_drop(&aggregate->spill, end_us);
+        aggregate->dropped_until_us = end_us;
+        if (bucket == NULL)
+            continue;
         aggregate->stats.rows_removed += state_bucket_count(bucket);
-        aggregate->dropped_until_us = state_bucket_end(bucket);
         state_bucket_drop(aggregate->table, bucket);
     }
     return OK;
@@ -307,7 +457,8 @@ static enum status aggregate_finish(struct exec_node *self, struct exec_context 
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     touch_global(aggregate, ctx);
     aggregate->stats.rows_updated = aggregate->touched_count;
-    if (ctx->mode == EMIT_APPEND && state_table_count(aggregate->table) == 0)
+    if (ctx->mode == EMIT_APPEND && state_table_count(aggregate->table) == 0 &&
+        spill_is_empty(&aggregate->spill))
         return OK;
     struct emission *emission = malloc(sizeof *emission);
     CHECK(emission != NULL);
@@ -318,10 +469,8 @@ static enum status aggregate_finish(struct exec_node *self, struct exec_context 
     for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
         TRY_OUT(emit(emission, aggregate->touched[i].entry, err));
     TRY_OUT(flush(emission, err));
-    for (struct state_bucket *bucket = NULL;
-         ctx->mode == EMIT_COMPLETE &&
-         (bucket = state_bucket_next(aggregate->table, bucket)) != NULL;)
-        TRY_OUT(emit_bucket(emission, bucket, err));
+    if (ctx->mode == EMIT_COMPLETE)
+        TRY_OUT(emit_all(emission, err));
     status = evict(emission, err);
 out:
     free(emission);
@@ -415,8 +564,35 @@ static void aggregate_stats(const struct exec_node *self, struct operator_stats 
     const struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     *out = aggregate->stats;
-    out->rows_total = state_table_count(aggregate->table);
-    out->memory_bytes = state_table_bytes(aggregate->table);
+    out->rows_total = state_table_count(aggregate->table) + spill_entries(&aggregate->spill);
+    out->memory_bytes = state_table_bytes(aggregate->table) + spill_bytes(&aggregate->spill) +
+                        aggregate->touched_capacity * sizeof *aggregate->touched;
+    stateful_spill_stats(&aggregate->spill, out);
+}
+
+static struct spill *aggregate_spill(struct exec_node *self)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    return aggregate->calls.key_count == 0 ? NULL : &aggregate->spill;
+}
+
+/* Windows that end first are the coldest: what comes late is little. */
+static void aggregate_let_go(struct exec_node *self, uint64_t bytes)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    struct state_bucket *bucket = NULL;
+    uint64_t before = state_table_bytes(aggregate->table);
+    aggregate->touched_count = aggregate->touched_capacity = 0;
+    free(aggregate->touched);
+    aggregate->touched = NULL;
+    spill_trim(&aggregate->spill);
+    while (before - state_table_bytes(aggregate->table) < bytes &&
+           (bucket = state_bucket_next(aggregate->table, NULL)) != NULL) {
+        spill_add(&aggregate->spill, state_bucket_end(bucket), state_bucket_count(bucket));
+        state_bucket_drop(aggregate->table, bucket);
+    }
 }
 
 static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,
@@ -432,6 +608,8 @@ static void aggregate_close(struct exec_node *self)
     if (aggregate == NULL)
         return;
     state_table_free(aggregate->table);
+    spill_fini(&aggregate->spill);
+    arena_free(aggregate->passing);
     free(aggregate->touched);
     buffer_fini(&aggregate->scratch);
     buffer_fini(&aggregate->value);
@@ -446,6 +624,8 @@ static const struct stateful_ops aggregate_stateful = {
     .restore = aggregate_restore,
     .dump = aggregate_dump,
     .stats = aggregate_stats,
+    .spill = aggregate_spill,
+    .let_go = aggregate_let_go,
     .wants_batch = aggregate_wants_batch,
 };
 

@@ -10,12 +10,17 @@
  * so that most go as a bucket; only in the bucket where the watermark stands they are looked at one
  * by one.  The others stand in one bucket, which is read through when the watermark has reached the
  * first of them.
+ *
+ * Of buckets that were let go (state/spill.h) the keys that a batch has rows for come back before
+ * they are looked for; those that have ended are found by a pass over the store.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
+#include "exec/exchange.h"
 #include "exec/node_exchange_writer.h"
 #include "exec/stateful.h"
+#include "state/spill.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -51,6 +56,8 @@ struct stream_dedup {
     uint32_t gone_capacity;
     int64_t dropped_until_us; /* buckets; INT64_MIN: none */
     struct operator_stats stats;
+    struct spill spill;
+    struct arena *wanted; /* keys to fetch; NULL until needed */
 };
 
 static enum status dedup_open(struct exec_node *self, struct arena *query,
@@ -82,6 +89,10 @@ static enum status dedup_begin(struct exec_node *self, struct exec_context *ctx,
     dedup->dropped_until_us = INT64_MIN;
     dedup->stats = (struct operator_stats){0};
     arena_reset(dedup->gone_arena);
+    spill_begin(&dedup->spill);
+    if (dedup->spill.reopened)
+        dedup->first_end_us = INT64_MIN; /* not known: look */
+    dedup->spill.reopened = false;
     struct state_bucket *bucket = NULL;
     while ((bucket = state_bucket_next(dedup->table, bucket)) != NULL)
         state_bucket_pack(dedup->table, bucket);
@@ -144,33 +155,49 @@ static bool see(struct stream_dedup *dedup, struct bytes key, int64_t time_us)
     return true;
 }
 
+static enum status encode_keys(struct exec_node *self, struct exec_context *ctx,
+                               const struct batch *batch, struct bytes **out, struct error *err)
+{
+    uint32_t count = self->plan->dedup.column_count;
+    struct vector **columns = arena_new_object(ctx->batch_arena, (count + 1) * sizeof *columns);
+    for (uint32_t i = 0; i < count; i++)
+        columns[i] = batch->columns[self->plan->dedup.columns[i]];
+    *out = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof **out);
+    return row_key_encode(ctx->batch_arena, columns, count, batch->selection, batch->selected, *out,
+                          err);
+}
+
+static bool is_late(const struct stream_dedup *dedup, const struct exec_context *ctx,
+                    const struct batch *batch, uint32_t row)
+{
+    return dedup->late_column >= 0 &&
+           event_time_at(batch->columns[dedup->late_column], row) <= ctx->late_watermark_us;
+}
+
+static int64_t time_of(const struct stream_dedup *dedup, const struct batch *batch, uint32_t row)
+{
+    return dedup->time_column < 0 ? STATE_NO_END
+                                  : event_time_at(batch->columns[dedup->time_column], row);
+}
+
 static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                               const struct batch *batch, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     CHECK(input == 0);
-    uint32_t count = self->plan->dedup.column_count;
-    struct vector **columns = arena_new_object(ctx->batch_arena, (count + 1) * sizeof *columns);
-    for (uint32_t i = 0; i < count; i++)
-        columns[i] = batch->columns[self->plan->dedup.columns[i]];
-    struct bytes *keys = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *keys);
+    struct bytes *keys = NULL;
+    TRY(encode_keys(self, ctx, batch, &keys, err));
     uint16_t *kept = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *kept);
-    TRY(row_key_encode(ctx->batch_arena, columns, count, batch->selection, batch->selected, keys,
-                       err));
     struct batch out = *batch;
     out.schema = self->plan->schema;
     out.selection = kept;
     out.selected = 0;
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
-        int64_t time_us = dedup->time_column < 0
-                              ? STATE_NO_END
-                              : event_time_at(batch->columns[dedup->time_column], row);
-        if (dedup->late_column >= 0 &&
-            event_time_at(batch->columns[dedup->late_column], row) <= ctx->late_watermark_us)
+        if (is_late(dedup, ctx, batch, row))
             dedup->stats.rows_dropped++;
-        else if (see(dedup, keys[i], time_us))
+        else if (see(dedup, keys[i], time_of(dedup, batch, row)))
             kept[out.selected++] = (uint16_t)row;
         else
             dedup->stats.duplicates++;
@@ -178,8 +205,69 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
     return exec_emit(self, ctx, &out, err);
 }
 
-static void take_entry(struct stream_dedup *dedup, struct state_bucket *bucket,
-                       struct state_entry *entry)
+/* Notes the keys of a batch that may be in the store only. */
+static enum status want_keys(struct exec_node *self, struct exec_context *ctx,
+                             const struct batch *batch, struct error *err)
+{
+    struct stream_dedup *dedup = self->state;
+    struct bytes *keys = NULL;
+    TRY(encode_keys(self, ctx, batch, &keys, err));
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        int64_t end_us = bucket_of(dedup, time_of(dedup, batch, row));
+        if (is_late(dedup, ctx, batch, row) || spill_find(&dedup->spill, end_us) == NULL)
+            continue;
+        const struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
+        if (bucket == NULL ||
+            state_find(dedup->table, bucket, keys[i], state_hash(keys[i])) == NULL)
+            spill_want(&dedup->spill, end_us, arena_copy(dedup->wanted, keys[i]));
+    }
+    return OK;
+}
+
+struct loader {
+    struct spill_receiver base;
+    struct stream_dedup *dedup;
+    int64_t watermark_us;
+    int64_t first_us; /* of those that stay in the store */
+    uint64_t gone;
+};
+
+static enum status damaged(struct error *err)
+{
+    return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of dropDuplicates", NULL);
+}
+
+static enum status load_key(struct spill_receiver *self, int64_t end_us, struct bytes key,
+                            struct bytes value, struct error *err)
+{
+    struct stream_dedup *dedup = ((struct loader *)self)->dedup;
+    bool added = false;
+    struct state_bucket *bucket = state_bucket_open(dedup->table, end_us);
+    struct state_entry *entry = state_add(dedup->table, bucket, key, state_hash(key), &added);
+    if (value.size_bytes != VALUE_BYTES)
+        return damaged(err);
+    memcpy(state_value(entry), value.data, VALUE_BYTES);
+    return OK;
+}
+
+static enum status dedup_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                              struct exec_node *writer, struct error *err)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    struct loader loader = {.base = {.receive = load_key}, .dedup = dedup};
+    if (spill_is_empty(&dedup->spill))
+        return exchange_pull(self, ctx, input, writer, err);
+    if (dedup->wanted == NULL)
+        dedup->wanted = arena_new("wanted keys", 0);
+    TRY(exchange_look(writer, self, ctx, want_keys, err));
+    TRY(spill_fetch(&dedup->spill, &loader.base, err));
+    arena_reset(dedup->wanted);
+    return exchange_pull(self, ctx, input, writer, err);
+}
+
+static void note_gone(struct stream_dedup *dedup, int64_t bucket, struct bytes key)
 {
     if (dedup->gone_count == dedup->gone_capacity) {
         dedup->gone_capacity = dedup->gone_capacity == 0 ? 256 : dedup->gone_capacity * 2;
@@ -187,48 +275,99 @@ static void take_entry(struct stream_dedup *dedup, struct state_bucket *bucket,
         CHECK(dedup->gone != NULL);
     }
     dedup->gone[dedup->gone_count++] = (struct gone){
-        .bucket = state_bucket_end(bucket),
-        .key = arena_copy(dedup->gone_arena, state_key(dedup->table, entry)),
+        .bucket = bucket,
+        .key = arena_copy(dedup->gone_arena, key),
     };
-    state_remove(dedup->table, bucket, entry);
     dedup->stats.rows_removed++;
 }
 
-/* Looks at the keys of a bucket one by one. */
-static void sift(struct stream_dedup *dedup, struct state_bucket *bucket, int64_t watermark_us)
+/* A key that is in the store only. */
+static enum status sift_spilled(struct spill_receiver *self, int64_t bucket_end, struct bytes key,
+                                struct bytes value, struct error *err)
 {
+    struct loader *loader = (struct loader *)self;
+    struct stream_dedup *dedup = loader->dedup;
+    const struct state_bucket *bucket = state_bucket_find(dedup->table, bucket_end);
+    int64_t end_us = 0;
+    if (value.size_bytes != VALUE_BYTES)
+        return damaged(err);
+    if (bucket != NULL && state_find(dedup->table, bucket, key, state_hash(key)) != NULL)
+        return OK;
+    memcpy(&end_us, value.data, sizeof end_us);
+    if (end_us > loader->watermark_us || end_us == STATE_NO_END) {
+        if (end_us < loader->first_us)
+            loader->first_us = end_us;
+        return OK;
+    }
+    note_gone(dedup, bucket_end, key);
+    loader->gone++;
+    return OK;
+}
+
+/* Looks at the keys of a bucket one by one: those of the store first, because what memory has is
+ * left out there. */
+static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t watermark_us,
+                        struct error *err)
+{
+    struct loader loader = {.base = {.receive = sift_spilled},
+                            .dedup = dedup,
+                            .watermark_us = watermark_us,
+                            .first_us = INT64_MAX};
+    struct state_bucket *bucket = state_bucket_find(dedup->table, bucket_end);
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
-    int64_t first_us = INT64_MAX;
-    while ((entry = state_next(dedup->table, bucket, &cursor)) != NULL) {
+    struct spill_bucket *spilled = spill_find(&dedup->spill, bucket_end);
+    if (spilled != NULL) {
+        TRY(spill_scan(&dedup->spill, bucket_end, &loader.base, err));
+        spilled->entries -= loader.gone < spilled->entries ? loader.gone : spilled->entries;
+        dedup->spill.taken = true;
+    }
+    while (bucket != NULL && (entry = state_next(dedup->table, bucket, &cursor)) != NULL) {
         int64_t end_us = end_value(entry);
-        if (end_us <= watermark_us && end_us != STATE_NO_END)
-            take_entry(dedup, bucket, entry);
-        else if (end_us < first_us)
-            first_us = end_us;
+        if (end_us <= watermark_us && end_us != STATE_NO_END) {
+            note_gone(dedup, bucket_end, state_key(dedup->table, entry));
+            state_remove(dedup->table, bucket, entry);
+        } else if (end_us < loader.first_us) {
+            loader.first_us = end_us;
+        }
     }
     if (dedup->within)
-        dedup->first_end_us = first_us;
+        dedup->first_end_us = loader.first_us;
+    return OK;
+}
+
+/* The end of the first bucket, in memory or not. */
+static bool first_bucket(const struct stream_dedup *dedup, int64_t *end_us)
+{
+    const struct spill_bucket *spilled = spill_first(&dedup->spill);
+    const struct state_bucket *bucket = state_bucket_next(dedup->table, NULL);
+    *end_us = bucket == NULL ? INT64_MAX : state_bucket_end(bucket);
+    if (spilled != NULL && spilled->end < *end_us)
+        *end_us = spilled->end;
+    return bucket != NULL || spilled != NULL;
 }
 
 static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
-    (void)err;
     dedup->stats.rows_updated = dedup->added_count;
     int64_t watermark_us = ctx->eviction_watermark_us;
-    struct state_bucket *bucket = NULL;
-    while ((bucket = state_bucket_next(dedup->table, NULL)) != NULL &&
-           state_bucket_end(bucket) <= watermark_us && state_bucket_end(bucket) != STATE_NO_END) {
+    int64_t end_us = 0;
+    bool found = false;
+    while ((found = first_bucket(dedup, &end_us)) && end_us <= watermark_us &&
+           end_us != STATE_NO_END) {
+        struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
+        dedup->stats.rows_removed += spill_drop(&dedup->spill, end_us);
+        dedup->dropped_until_us = end_us;
+        if (bucket == NULL)
+            continue;
         dedup->stats.rows_removed += state_bucket_count(bucket);
-        dedup->dropped_until_us = state_bucket_end(bucket);
         state_bucket_drop(dedup->table, bucket);
     }
-    if (bucket != NULL && dedup->time_column >= 0 &&
-        (dedup->within ? dedup->first_end_us <= watermark_us
-                       : state_bucket_end(bucket) - BUCKET_US < watermark_us))
-        sift(dedup, bucket, watermark_us);
+    if (found && dedup->time_column >= 0 &&
+        (dedup->within ? dedup->first_end_us <= watermark_us : end_us - BUCKET_US < watermark_us))
+        return sift(dedup, end_us, watermark_us, err);
     return OK;
 }
 
@@ -276,8 +415,7 @@ static enum status dedup_restore(struct exec_node *self, const struct change *ch
         return OK;
     }
     if (change->value.size_bytes != VALUE_BYTES)
-        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "the state of dropDuplicates",
-                           NULL);
+        return damaged(err);
     struct state_entry *entry = state_add(dedup->table, bucket, change->key, hash, &added);
     memcpy(state_value(entry), change->value.data, VALUE_BYTES);
     if (end_value(entry) < dedup->first_end_us)
@@ -307,8 +445,36 @@ static void dedup_stats(const struct exec_node *self, struct operator_stats *out
     const struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     *out = dedup->stats;
-    out->rows_total = state_table_count(dedup->table);
-    out->memory_bytes = state_table_bytes(dedup->table);
+    out->rows_total = state_table_count(dedup->table) + spill_entries(&dedup->spill);
+    out->memory_bytes = state_table_bytes(dedup->table) + spill_bytes(&dedup->spill) +
+                        dedup->added_capacity * sizeof *dedup->added +
+                        dedup->gone_capacity * sizeof *dedup->gone +
+                        arena_used_bytes(dedup->gone_arena);
+    stateful_spill_stats(&dedup->spill, out);
+}
+
+static struct spill *dedup_spill(struct exec_node *self)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    return &dedup->spill;
+}
+
+static void dedup_let_go(struct exec_node *self, uint64_t bytes)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    struct state_bucket *bucket = NULL;
+    uint64_t before = state_table_bytes(dedup->table);
+    free(dedup->added);
+    dedup->added = NULL;
+    dedup->added_count = dedup->added_capacity = 0;
+    spill_trim(&dedup->spill);
+    while (before - state_table_bytes(dedup->table) < bytes &&
+           (bucket = state_bucket_next(dedup->table, NULL)) != NULL) {
+        spill_add(&dedup->spill, state_bucket_end(bucket), state_bucket_count(bucket));
+        state_bucket_drop(dedup->table, bucket);
+    }
 }
 
 static bool dedup_wants_batch(const struct plan_node *node, enum emit_mode mode,
@@ -326,6 +492,8 @@ static void dedup_close(struct exec_node *self)
         return;
     state_table_free(dedup->table);
     arena_free(dedup->gone_arena);
+    arena_free(dedup->wanted);
+    spill_fini(&dedup->spill);
     free(dedup->added);
     free(dedup->gone);
 }
@@ -333,11 +501,13 @@ static void dedup_close(struct exec_node *self)
 static const struct stateful_ops dedup_stateful = {
     .name = "dedupe",
     .writer = &node_exchange_writer,
-    .pull = exchange_pull,
+    .pull = dedup_pull,
     .changes = dedup_changes,
     .restore = dedup_restore,
     .dump = dedup_dump,
     .stats = dedup_stats,
+    .spill = dedup_spill,
+    .let_go = dedup_let_go,
     .wants_batch = dedup_wants_batch,
 };
 

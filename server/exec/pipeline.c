@@ -7,6 +7,8 @@
 #include "exec/join_bounds.h"
 #include "exec/node_scan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PIPELINE_MAGIC    0x919e1101U
@@ -44,9 +46,33 @@ struct pipeline {
     struct change_record *changes; /* one per boundary */
     uint32_t boundary_count;
     const atomic_bool *cancelled;
+    uint64_t memory_limit;
+    uint64_t writer_limit;
     int64_t late_watermark_us; /* the query's, for the present task */
     int64_t eviction_watermark_us;
 };
+
+enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct error *err)
+{
+    char bytes_text[24];
+    char limit_text[24];
+    snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, bytes);
+    snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
+    return error_raise(err, STATUS_BATCH_MEMORY_EXCEEDED, "bytes", bytes_text, "limit", limit_text,
+                       NULL);
+}
+
+/* What a batch collects for the partitions is no state yet, but memory. */
+static enum status check_writer(const struct pipeline *pipeline, struct error *err)
+{
+    const struct exec_node *writer = pipeline->writer;
+    if (pipeline->memory_limit == 0 || writer == NULL || writer->ops->bytes == NULL)
+        return OK;
+    uint64_t bytes = writer->ops->bytes(writer);
+    return bytes <= pipeline->writer_limit
+               ? OK
+               : pipeline_batch_too_large(bytes, pipeline->memory_limit, err);
+}
 
 static enum status receive(struct batch_receiver *self, const struct batch *batch,
                            struct error *err)
@@ -60,6 +86,8 @@ static enum status receive(struct batch_receiver *self, const struct batch *batc
         return error_raise(err, STATUS_OPERATION_CANCELLED, NULL);
     if (batch->selected > 0 && !pipeline->ctx.enough)
         status = leaf->node->ops->push(leaf->node, &pipeline->ctx, 0, batch, err);
+    if (status == OK)
+        status = check_writer(pipeline, err);
     arena_reset(pipeline->ctx.batch_arena);
     return status;
 }
@@ -262,6 +290,8 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     ctx->output_rows = 0;
     ctx->enough = false;
     pipeline->cancelled = task->cancelled;
+    pipeline->memory_limit = task->memory_limit;
+    pipeline->writer_limit = task->writer_limit;
     for (struct node_list *entry = pipeline->nodes; entry != NULL; entry = entry->next) {
         entry->node->inputs_finished = 0;
         if (entry->node->ops->begin != NULL)
@@ -353,6 +383,14 @@ static struct exec_node *boundary_node(const struct pipeline *pipeline,
     return NULL;
 }
 
+enum status pipeline_restore_change(struct pipeline *pipeline, const struct plan_node *boundary,
+                                    const struct change *change, struct error *err)
+{
+    struct exec_node *node = boundary_node(pipeline, boundary);
+    CHECK(node != NULL);
+    return node->ops->stateful->restore(node, change, err);
+}
+
 enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                              struct bytes changes, struct error *err)
 {
@@ -385,6 +423,59 @@ void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_
     stats->rows_dropped += one.rows_dropped;
     stats->memory_bytes += one.memory_bytes;
     stats->duplicates += one.duplicates;
+    stats->rows_spilled += one.rows_spilled;
+    stats->rows_fetched += one.rows_fetched;
+    stats->spill_lookups += one.spill_lookups;
+    stats->spill_scanned += one.spill_scanned;
+}
+
+struct spill *pipeline_spill(struct pipeline *pipeline, uint32_t index)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    struct exec_node *node = pipeline->changes[index].node;
+    const struct stateful_ops *ops = node->ops->stateful;
+    return ops->spill == NULL ? NULL : ops->spill(node);
+}
+
+const struct plan_node *pipeline_boundary(const struct pipeline *pipeline, uint32_t index)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    return pipeline->changes[index].node->plan;
+}
+
+void pipeline_add_memory(const struct pipeline *pipeline, struct pipeline_memory *memory)
+{
+    const struct exec_node *writer = pipeline->writer;
+    if (writer != NULL && writer->ops->bytes != NULL)
+        memory->writer_bytes += writer->ops->bytes(writer);
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
+        struct exec_node *node = pipeline->changes[i].node;
+        const struct stateful_ops *ops = node->ops->stateful;
+        struct operator_stats stats = {0};
+        memory->changes_bytes += pipeline->changes[i].bytes.capacity_bytes;
+        if (ops->stats == NULL)
+            continue;
+        ops->stats(node, &stats);
+        if (ops->spill != NULL && ops->spill(node) != NULL) {
+            memory->state_bytes += stats.memory_bytes;
+            continue;
+        }
+        memory->fixed_bytes += stats.memory_bytes;
+        if (stats.memory_bytes <= memory->fixed_most)
+            continue;
+        memory->fixed_most = stats.memory_bytes;
+        memory->fixed = node->plan;
+    }
+}
+
+void pipeline_let_go(struct pipeline *pipeline, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
+        struct exec_node *node = pipeline->changes[i].node;
+        buffer_fini(&pipeline->changes[i].bytes);
+        if (pipeline_spill(pipeline, i) != NULL)
+            node->ops->stateful->let_go(node, bytes);
+    }
 }
 
 bool pipeline_has_enough(const struct pipeline *pipeline)

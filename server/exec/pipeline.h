@@ -33,6 +33,8 @@ struct pipeline_task {
     uint32_t task;                /* 0-based: spark_partition_id() */
     struct batch_receiver *sink;  /* NULL: a consumer takes the rows */
     const atomic_bool *cancelled; /* NULL: never; set: the next input fails */
+    uint64_t memory_limit;        /* limits.memoryBytes; 0: none */
+    uint64_t writer_limit;        /* of it, for what waits for the partitions */
 };
 
 struct pipeline_config {
@@ -97,9 +99,33 @@ MUST_USE enum status pipeline_dump(struct pipeline *pipeline, uint32_t index, st
                                    struct error *err);
 MUST_USE enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                                       struct bytes changes, struct error *err);
+/* One change of its state. */
+MUST_USE enum status pipeline_restore_change(struct pipeline *pipeline,
+                                             const struct plan_node *boundary,
+                                             const struct change *change, struct error *err);
 /* Adds the numbers of a boundary's operator. */
 void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
                              struct operator_stats *stats);
+
+/* Memory that a pipeline holds from batch to batch, and for the present one. */
+struct pipeline_memory {
+    uint64_t state_bytes;          /* of operators that can let it go */
+    uint64_t fixed_bytes;          /* of those that cannot */
+    const struct plan_node *fixed; /* the one of them that has most */
+    uint64_t fixed_most;
+    uint64_t changes_bytes;
+    uint64_t writer_bytes; /* what waits for the partitions */
+};
+/* BATCH_MEMORY_EXCEEDED. */
+enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct error *err);
+
+/* Adds it. */
+void pipeline_add_memory(const struct pipeline *pipeline, struct pipeline_memory *memory);
+/* What is in the store only of the operator of pipeline_change(index); NULL: it keeps all. */
+struct spill *pipeline_spill(struct pipeline *pipeline, uint32_t index);
+const struct plan_node *pipeline_boundary(const struct pipeline *pipeline, uint32_t index);
+/* Gives back so much memory of such operators: the store has what is in it. */
+void pipeline_let_go(struct pipeline *pipeline, uint64_t bytes);
 
 /* Gives back memory that the last batches needed: the query goes idle. */
 void pipeline_trim(struct pipeline *pipeline);

@@ -31,3 +31,11 @@ bool stateful_is_boundary(const struct plan_node *node)
 {
     return node->streaming && stateful_of(node) != NULL && !stateful_is_static_join(node);
 }
+
+void stateful_spill_stats(const struct spill *spill, struct operator_stats *out)
+{
+    out->rows_spilled = spill_entries(spill);
+    out->rows_fetched = spill->fetched;
+    out->spill_lookups = spill->keys_read;
+    out->spill_scanned = spill->entries_read;
+}

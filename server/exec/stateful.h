@@ -15,6 +15,7 @@
 
 #include "exec/node.h"
 #include "state/changelog.h"
+#include "state/spill.h"
 
 struct operator_stats {
     uint64_t rows_total;   /* entries now */
@@ -22,7 +23,12 @@ struct operator_stats {
     uint64_t rows_removed;
     uint64_t rows_dropped; /* as too late */
     uint64_t memory_bytes;
-    uint64_t duplicates; /* dedup: rows dropped as such */
+    uint64_t duplicates;    /* dedup: rows dropped as such */
+    bool spills;            /* can keep part of its state in the store only */
+    uint64_t rows_spilled;  /* entries that are in the store only */
+    uint64_t rows_fetched;  /* in the batch: came back into memory */
+    uint64_t spill_lookups; /* in the batch: keys looked up one by one */
+    uint64_t spill_scanned; /* in the batch: entries seen by scans */
 };
 
 struct stateful_ops {
@@ -48,10 +54,20 @@ struct stateful_ops {
 
     void (*stats)(const struct exec_node *self, struct operator_stats *out);
 
+    /* Optional: the state may be larger than memory (state/spill.h).  NULL: not this one. */
+    struct spill *(*spill)(struct exec_node *self);
+
+    /* With spill: the store has everything.  Gives back memory of at least so many bytes, if there
+     * are, the coldest first.  Between batches. */
+    void (*let_go)(struct exec_node *self, uint64_t bytes);
+
     /* Whether a batch without rows would do something at this watermark, given that of the last. */
     bool (*wants_batch)(const struct plan_node *node, enum emit_mode mode, int64_t watermark_us,
                         int64_t last_watermark_us);
 };
+
+/* What `spill` has to say of the batch. */
+void stateful_spill_stats(const struct spill *spill, struct operator_stats *out);
 
 /* The implementation of a node over streams; NULL if it keeps no state, or the engine cannot. */
 const struct exec_node_ops *stateful_of(const struct plan_node *node);
