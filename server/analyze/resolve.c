@@ -685,9 +685,18 @@ static enum status drop_one(struct resolver *resolver, const struct ast_expr *as
         analyzer_name_expr(resolver->analyzer, list->items[j], name);
         return OK;
     }
-    return error_raise_at(err, STATUS_EXCEPT_OVERLAPPING_COLUMNS, path->position,
-                          path->position_end, "columns", path_quoted(resolver->analyzer, path),
-                          NULL);
+    struct buffer columns = {0};
+    for (size_t j = 0; j < ast->star.except.count; j++) {
+        const struct ast_path *one = &ast->star.except.items[j];
+        buffer_add_text(&columns, j > 0 ? ", " : "");
+        for (size_t k = 0; k < one->count; k++)
+            buffer_printf(&columns, "%s%s", k > 0 ? "." : "",
+                          name_text(resolver->analyzer, &one->parts[k]));
+    }
+    error_raise_at(err, STATUS_EXCEPT_OVERLAPPING_COLUMNS, ast->position, ast->position_end,
+                   "columns", buffer_text(&columns), NULL);
+    buffer_fini(&columns);
+    return err->status;
 }
 
 /* The names of EXCEPT are looked up among the columns of the star alone. */

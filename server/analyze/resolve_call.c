@@ -559,6 +559,27 @@ static enum status raise_aggregate_lambda(struct resolver *resolver, const struc
                           NULL);
 }
 
+/* The message shows the call with what it may not name. */
+static enum status raise_lateral_argument(struct resolver *resolver, const struct ast_expr *ast,
+                                          const char *name, enum status status, struct error *err)
+{
+    struct arena *arena = resolver->analyzer->arena;
+    const char *alias = error_param(err, "lca");
+    if (alias == NULL || error_param(err, "aggFunc") != NULL ||
+        error_param(err, "windowExpr") != NULL)
+        return status;
+    alias = arena_strdup(arena, alias);
+    const struct ast_window *over = ast->call.over;
+    bool bare = over != NULL && !over->is_reference && over->partition_by.count == 0 &&
+                over->order_by.count == 0 && over->frame == AST_FRAME_NONE;
+    const char *sql =
+        arena_sprintf(arena, "\"%s(lateralAliasReference(%.*s))%s\"", name, (int)strlen(alias) - 2,
+                      alias + 1, bare ? " OVER (unspecifiedframe$())" : "");
+    error_clear(err);
+    return error_raise(err, status, "lca", alias, over == NULL ? "aggFunc" : "windowExpr", sql,
+                       NULL);
+}
+
 /* Each row is seen once, so what it contributes must not depend on chance. */
 static enum status check_deterministic(struct analyzer *analyzer, const struct expr *aggregate,
                                        struct error *err)
@@ -586,7 +607,12 @@ enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *
     struct expr_list args = {0};
     if (has_lambda(ast))
         return raise_aggregate_lambda(resolver, ast, name, err);
-    TRY(aggregate_arguments(&inner, ast, name, &args, err));
+    enum status status = aggregate_arguments(&inner, ast, name, &args, err);
+    if (status == STATUS_UNSUPPORTED_FEATURE__LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC)
+        return raise_lateral_argument(resolver, ast, name, status, err);
+    if (status == STATUS_UNSUPPORTED_FEATURE__LATERAL_COLUMN_ALIAS_IN_WINDOW)
+        return raise_lateral_argument(resolver, ast, name, status, err);
+    TRY(status);
     TRY(check_aggregate_arguments(resolver, name, &args, call->over != NULL, err));
     if (call->nulls != AST_NULLS_UNSAID &&
         (aggregate_find(name)->flags & AGGREGATE_IGNORE_NULLS) == 0)

@@ -23,10 +23,12 @@ enum status function_options(struct resolve_context *ctx, const struct expr *cal
         return OK;
     const struct type *type = call->args[index]->type;
     if (type->id != TYPE_MAP)
-        return error_raise(err, STATUS_INVALID_OPTIONS__NON_MAP_FUNCTION, NULL);
+        return error_raise_at(err, STATUS_INVALID_OPTIONS__NON_MAP_FUNCTION, call->position,
+                              call->position_end, NULL);
     if (type->key->id != TYPE_STRING || type->element->id != TYPE_STRING)
-        return error_raise(err, STATUS_INVALID_OPTIONS__NON_STRING_TYPE, "mapType",
-                           function_sql_type(ctx->arena, type), NULL);
+        return error_raise_at(err, STATUS_INVALID_OPTIONS__NON_STRING_TYPE, call->position,
+                              call->position_end, "mapType", function_sql_type(ctx->arena, type),
+                              NULL);
     struct vector *map;
     TRY(function_constant(ctx, call, index, "options", &map, err));
     if (vector_is_null(map, 0))
