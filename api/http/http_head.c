@@ -164,6 +164,9 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
         if (reading->has_host)
             (void)invalid_header(reading, "Host", "it is there twice");
         reading->has_host = true;
+        reading->head->host = arena_strdup(request->arena, value);
+    } else if (strcasecmp(key, "Origin") == 0) {
+        reading->head->origin = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "Content-Type") == 0) {
         request->content_type = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "Accept") == 0) {

@@ -13,6 +13,7 @@
 struct http_head {
     uint64_t content_length;
     bool has_content_length;
+    const char *host, *origin; /* NULL: not there */
 };
 
 /* Errors: INVALID_HEADER, INVALID_PARAMETER, UNSUPPORTED_TRANSFER_ENCODING, ROUTE_NOT_FOUND (a

@@ -1,6 +1,7 @@
 #include "api/http/http_server.h"
 
 #include "api/http/auth.h"
+#include "api/http/cross_site.h"
 #include "api/http/http_head.h"
 #include "api/http/idempotency.h"
 #include "api/http/listen.h"
@@ -22,16 +23,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_TICK_US     10000000
-#define IDLE_CHECK_US    500000
-#define ARENA_BYTES_MAX  ((size_t)256 << 20)
-#define EXCHANGE_MAGIC   0x3c8a46e1U
-#define BODY_OVERRUN_MAX 4 /* times the limit that is swallowed before the connection is cut */
+#define WAIT_TICK_US        10000000
+#define IDLE_CHECK_US       500000
+#define ARENA_BYTES_MAX     ((size_t)256 << 20)
+#define EXCHANGE_MAGIC      0x3c8a46e1U
+#define CONNECTION_HEADROOM 64 /* per server, beyond maxConnections */
+#define BODY_OVERRUN_MAX    4  /* times the limit that is swallowed before the connection is cut */
 
 /* One TCP connection; lives as long as its socket. */
 struct connection {
     int fd;
     int64_t deadline_us; /* 0: none (a request is being answered) */
+    bool cut;            /* it has been shut down */
     struct connection *next, **link;
 };
 
@@ -61,6 +64,8 @@ struct http_server {
     struct idempotency *idempotency;
     uint64_t body_max;
     int64_t request_timeout_us;
+    bool is_open;     /* without tokens */
+    bool is_loopback; /* ... and on a loopback address: pages of others could reach it */
     const char *certificate, *key; /* PEM, in `arena`; NULL: plain HTTP */
     struct arena *arena;
     pthread_t watcher;
@@ -73,6 +78,7 @@ struct http_server {
     pthread_cond_t news;
     struct exchange *waiting;
     struct connection *connections;
+    size_t connection_count, connection_max;
 };
 
 static int64_t monotonic_now(const struct http_server *server)
@@ -211,8 +217,30 @@ static void set_deadline(struct exchange *exchange, int64_t deadline_us)
     if (exchange->connection == NULL)
         return;
     (void)pthread_mutex_lock(&server->mutex);
-    exchange->connection->deadline_us = deadline_us;
+    if (!exchange->connection->cut)
+        exchange->connection->deadline_us = deadline_us;
     (void)pthread_mutex_unlock(&server->mutex);
+}
+
+/*
+ * Under the mutex: makes room for a new connection.  Who has waited longest without a request being
+ * answered goes: clients that open connections and say nothing cannot keep out a health check.
+ */
+static void make_room(struct http_server *server, const struct connection *own)
+{
+    struct connection *oldest = NULL;
+    if (server->connection_count <= server->connection_max)
+        return;
+    for (struct connection *at = server->connections; at != NULL; at = at->next) {
+        if (at != own && at->deadline_us != 0 &&
+            (oldest == NULL || at->deadline_us < oldest->deadline_us))
+            oldest = at;
+    }
+    if (oldest == NULL)
+        return;
+    oldest->deadline_us = 0;
+    oldest->cut = true;
+    (void)shutdown(oldest->fd, SHUT_RDWR);
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *handle, void **socket_context,
@@ -232,6 +260,8 @@ static void on_connection(void *ctx, struct MHD_Connection *handle, void **socke
         if (server->connections != NULL)
             server->connections->link = &connection->next;
         server->connections = connection;
+        server->connection_count++;
+        make_room(server, connection);
         (void)pthread_cond_signal(&server->news);
         (void)pthread_mutex_unlock(&server->mutex);
         metric_add(metric_series(METRIC_http_connections, NULL), 1);
@@ -245,6 +275,7 @@ static void on_connection(void *ctx, struct MHD_Connection *handle, void **socke
     *connection->link = connection->next;
     if (connection->next != NULL)
         connection->next->link = connection->link;
+    server->connection_count--;
     (void)pthread_mutex_unlock(&server->mutex);
     free(connection);
     *socket_context = NULL;
@@ -313,6 +344,8 @@ static enum status check_head(struct exchange *exchange, const char *method, con
     struct http_server *server = exchange->server;
     struct request *request = &exchange->request;
     TRY(http_head_read(exchange->handle, method, url, request, &exchange->head, err));
+    if (server->is_open)
+        TRY(cross_site_check(exchange->head.host, exchange->head.origin, server->is_loopback, err));
     TRY(router_find(request, &exchange->allow, err));
     if (request->route != NULL)
         TRY(auth_check(server->auth, request->authorization, request->route->scope, err));
@@ -336,6 +369,13 @@ static enum status check_body(struct exchange *exchange, struct error *err)
     if (exchange->body_bytes > exchange->server->body_max)
         return body_limit(exchange->server, err);
     request->body = buffer_bytes(&exchange->body);
+    bool suspect = exchange->server->is_open && request->body.size_bytes > 0 &&
+                   cross_site_type(request->content_type);
+    bool changes = request->method != METHOD_GET && request->method != METHOD_HEAD;
+    if (suspect && changes)
+        return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType",
+                           request->content_type == NULL ? "of no type" : request->content_type,
+                           "expected", "application/json", NULL);
     if (request->route->body == BODY_NONE)
         return OK;
     if (request->body.size_bytes > 0 && !is_json_type(request->content_type))
@@ -539,6 +579,9 @@ static enum status configure(struct http_server *server, struct error *err)
     if (auth_is_open_to_all(server->auth) && !listen_is_loopback(listen) &&
         !config_bool(config, SETTING_insecureAllowAnonymous))
         return error_raise(err, STATUS_INSECURE_LISTEN_ADDRESS, "address", listen, NULL);
+    server->is_open = auth_is_open_to_all(server->auth);
+    server->is_loopback = listen_is_loopback(listen) && strncmp(listen, "unix:", 5) != 0;
+    server->connection_max = (size_t)config_number(config, SETTING_maxConnections);
     server->body_max = config_number(config, SETTING_maxBodyBytes);
     server->request_timeout_us = config_duration_us(config, SETTING_requestTimeout);
     server->idempotency = idempotency_new(config_duration_us(config, SETTING_idempotencyKeep));
@@ -556,7 +599,8 @@ static enum status start_daemon(struct http_server *server, int fd, struct error
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_mhd_log, server},
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)config_number(config, SETTING_maxConnections),
+        /* Above the limit so that a new connection is seen at all: make_room() ends another. */
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(server->connection_max + CONNECTION_HEADROOM),
          NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(server->request_timeout_us / 1000000 + 1), NULL},

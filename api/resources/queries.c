@@ -15,13 +15,17 @@
 #define PAGE_SIZE_MAX      1000
 
 /*
- * Checks the spec of the body.  *legal is false if the response already says what is wrong.
+ * Checks the spec of the body, for the query `name` (NULL: a new one).  *legal is false if the
+ * response already says what is wrong.
  */
-static enum status check_spec(struct request *request, struct response *response,
+static enum status check_spec(struct request *request, struct response *response, const char *name,
                               struct validation *validation, bool *legal, struct error *err)
 {
     TRY(query_validate(request->arena, control_paths(request->api->control), request->body,
                        validation, err));
+    if (name != NULL) /* a new one is checked where nobody else creates another at the same time */
+        control_check_shared(request->api->control, validation->spec, name,
+                             validation->diagnostics);
     *legal = !diagnostics_has_errors(validation->diagnostics);
     if (!*legal)
         problem_respond_all(request, response, validation->diagnostics, validation->spec);
@@ -38,6 +42,7 @@ static enum status store_command(struct request *request, enum command_kind kind
     struct command *command = command_new(kind, name);
     command->definition = query_definition_new(spec, name, json);
     command->desired_running = !spec->desired_stopped;
+    command->has_desired = spec->has_desired_state;
     *out = command;
     return OK;
 }
@@ -74,7 +79,7 @@ enum status create_query(struct request *request, struct response *response, str
     if (!request_has_command(request)) {
         struct validation validation;
         bool legal = false;
-        TRY(check_spec(request, response, &validation, &legal, err));
+        TRY(check_spec(request, response, NULL, &validation, &legal, err));
         if (!legal)
             return OK;
         if (validate_only)
@@ -140,7 +145,7 @@ enum status put_query(struct request *request, struct response *response, struct
     if (!request_has_command(request)) {
         struct validation validation;
         bool legal = false;
-        TRY(check_spec(request, response, &validation, &legal, err));
+        TRY(check_spec(request, response, request->param[0], &validation, &legal, err));
         if (!legal)
             return OK;
         TRY(check_same_name(validation.spec, request->param[0], err));
@@ -191,6 +196,9 @@ enum status delete_query(struct request *request, struct response *response, str
         command = command_new(COMMAND_DELETE, request->param[0]);
         command->force = force;
         command->purge = purge != NULL;
+        command->has_match = request->if_match != NULL;
+        if (command->has_match)
+            (void)snprintf(command->if_match, sizeof command->if_match, "%s", request->if_match);
     }
     const struct command *result = NULL;
     TRY(request_command(request, command, COMMAND_TIMEOUT_US, "the deletion", &result, err));

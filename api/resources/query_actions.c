@@ -195,6 +195,23 @@ enum status process_all_available(struct request *request, struct response *resp
     return ask_worker(request, response, COMMAND_PROCESS_ALL, "the processing of all input", err);
 }
 
+/* The end of a query, with what it failed with. */
+static void respond_end(struct response *response, const struct query_snapshot *query)
+{
+    struct json_writer json = json_writer_to(&response->body);
+    json_begin_object(&json, NULL);
+    json_put_text(&json, "name", query->definition->name);
+    view_put_status(&json, query);
+    if (query->state == QUERY_FAILED && query->last_error != NULL) {
+        json_begin_object(&json, "exception");
+        problem_put_error(&json, &query->last_error->error);
+        json_end_object(&json);
+    } else {
+        json_put_null(&json, "exception");
+    }
+    json_end_object(&json);
+}
+
 enum status await_termination(struct request *request, struct response *response, struct error *err)
 {
     int64_t timeout_us = UNLIMITED_US;
@@ -205,7 +222,7 @@ enum status await_termination(struct request *request, struct response *response
     int64_t until = request->arrived_us + timeout_us;
     enum status status = OK;
     if (query_state_is_ended(query->state)) {
-        respond_status(response, 200, query);
+        respond_end(response, query);
     } else if (request_now_us(request) >= until) {
         char seconds[32];
         (void)snprintf(seconds, sizeof seconds, "%.3g", (double)timeout_us / 1e6);

@@ -61,6 +61,7 @@ void view_put_status(struct json_writer *json, const struct query_snapshot *quer
     json_put_text(json, "stateReason", query->reason);
     json_put_time(json, "stateSince", query->since_us);
     json_put_text(json, "desiredState", query->desired_running ? "RUNNING" : "STOPPED");
+    json_put_bool(json, "desiredStateDurable", query->is_durable);
     json_put_text(json, "phase", query->phase[0] == '\0' ? NULL : query->phase);
     json_put_text(json, "queryId", query->query_id[0] == '\0' ? NULL : query->query_id);
     json_put_text(json, "runId", query->run_id[0] == '\0' ? NULL : query->run_id);
@@ -95,7 +96,10 @@ void view_put_query(struct json_writer *json, const struct query_snapshot *query
     json_put_time(json, "createdAt", definition->created_us);
     json_put_time(json, "updatedAt", definition->updated_us);
     json_put_text(json, "checkpointLocation", definition->checkpoint);
-    json_put_raw(json, "spec", bytes_of_text(definition->json));
+    if (strcmp(definition->json, QUERY_SPEC_UNKNOWN) == 0)
+        json_put_null(json, "spec");
+    else
+        json_put_raw(json, "spec", bytes_of_text(definition->json));
     json_begin_object(json, "status");
     view_put_status(json, query);
     json_end_object(json);
@@ -123,6 +127,7 @@ uint64_t view_status_hash(const struct query_snapshot *query)
     hash = hash_combine(hash, query->definition->generation);
     hash = hash_combine(hash, hash_bytes(query->run_id, strlen(query->run_id)));
     hash = hash_combine(hash, hash_bytes(query->reason, strlen(query->reason)));
+    hash = hash_combine(hash, query->is_durable);
     return hash_combine(hash, query->desired_running);
 }
 

@@ -66,6 +66,8 @@ enum status validate_query(struct request *request, struct response *response, s
     TRY(request_check_arguments(request, arguments, err));
     TRY(query_validate(request->arena, control_paths(request->api->control), request->body,
                        &validation, err));
+    control_check_shared(request->api->control, validation.spec, validation.spec->name,
+                         validation.diagnostics);
     struct json_writer json = json_writer_to(&response->body);
     json_begin_object(&json, NULL);
     json_put_bool(&json, "valid", !diagnostics_has_errors(validation.diagnostics));

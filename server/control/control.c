@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 #include "base/metric.h"
+#include "control/reports.h"
+#include "spec/diagnostics.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -164,6 +166,24 @@ struct query_snapshot **control_list(struct control *control, size_t *count)
     return list;
 }
 
+void control_check_shared(struct control *control, const struct query_spec *spec, const char *name,
+                          struct diagnostics *diagnostics)
+{
+    size_t count = 0;
+    struct query_snapshot **list = control_list(control, &count);
+    struct query_definition *definition =
+        query_definition_new(spec, name == NULL ? "" : name, "{}");
+    for (size_t i = 0; i < count; i++) {
+        struct error err = ERROR_INIT;
+        const struct query_definition *other = list[i]->definition;
+        if (query_check_shared(definition, definition->checkpoint, other, &err) != OK)
+            (void)diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, &err);
+        query_snapshot_unref(list[i]);
+    }
+    query_definition_unref(definition);
+    free(list);
+}
+
 struct command *command_new(enum command_kind kind, const char *name)
 {
     struct command *command = calloc(1, sizeof *command);
@@ -306,17 +326,12 @@ void control_listen(struct control *control, void (*changed)(void *ctx, const ch
     control->changed_ctx = ctx;
 }
 
-static void on_broken_entry(void *ctx, const char *path, const struct error *why)
-{
-    struct control *control = ctx;
-    log_error_event(control->options.log, LOG_ERROR, "query_record_unreadable", why,
-                    (struct log_field[]){log_text("path", path), {0}});
-}
-
 /* Ends stay what they were; what should run is UNKNOWN until its turn comes. */
 static void restore(struct control *control, const struct catalog_entry *entry)
 {
     struct query *query = query_insert(control, entry->definition);
+    query->damaged = entry->damaged;
+    query->now.is_durable = true;
     query->now.desired_running = entry->desired_running;
     query->now.since_us = entry->outcome.since_us;
     query->now.state = entry->outcome.state;
@@ -332,24 +347,56 @@ static void restore(struct control *control, const struct catalog_entry *entry)
     } else if (query->now.since_us == 0) {
         query->now.since_us = entry->definition->updated_us;
     }
+    if (entry->damaged)
+        log_error_event(control->options.log, LOG_ERROR, "query_record_damaged",
+                        &entry->outcome.error,
+                        (struct log_field[]){log_text("queryName", entry->definition->name), {0}});
+    else /* a worker that goes on without a batch does not say it */
+        query->now.last_batch_id = report_last_batch(control, entry->definition);
     query_publish(control, query);
+}
+
+/* A second entry of a name is shown under another one; its file is left alone, too. */
+static void restore_twin(struct control *control, struct catalog_entry *entry)
+{
+    struct error *why = &entry->outcome.error;
+    struct query_definition *definition = entry->definition;
+    struct buffer name = {0}, path = {0};
+    error_clear(why);
+    buffer_printf(&path, "%s/query.json", definition->directory);
+    (void)error_raise(why, STATUS_QUERY_RECORD_DAMAGED, "path", buffer_text(&path), "reason",
+                      "another query has its name", NULL);
+    buffer_printf(&name, "damaged-%s", definition->uid);
+    free(definition->name);
+    definition->name = strdup(buffer_text(&name));
+    CHECK(definition->name != NULL);
+    entry->damaged = true;
+    entry->desired_running = false;
+    entry->outcome.state = QUERY_FAILED;
+    (void)snprintf(entry->outcome.reason, sizeof entry->outcome.reason, "%s",
+                   status_name(why->status));
+    buffer_fini(&name);
+    buffer_fini(&path);
+    if (query_find(control, definition->name) == NULL)
+        restore(control, entry);
+    else
+        query_definition_unref(definition);
 }
 
 static enum status load(struct control *control, struct error *err)
 {
     struct catalog_entry *entries = NULL;
     size_t count = 0;
-    TRY(query_catalog_load(control->catalog, on_broken_entry, control, &entries, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        if (query_find(control, entries[i].definition->name) == NULL) {
-            restore(control, &entries[i]);
-            continue;
+    TRY(query_catalog_load(control->catalog, &entries, &count, err));
+    for (int damaged = 0; damaged < 2; damaged++) { /* what can be read has the name */
+        for (size_t i = 0; i < count; i++) {
+            if (entries[i].damaged != (damaged == 1))
+                continue;
+            if (query_find(control, entries[i].definition->name) == NULL)
+                restore(control, &entries[i]);
+            else
+                restore_twin(control, &entries[i]);
         }
-        struct error why = ERROR_INIT;
-        (void)error_raise(&why, STATUS_QUERY_ALREADY_EXISTS, "query", entries[i].definition->name,
-                          NULL);
-        on_broken_entry(control, entries[i].definition->directory, &why);
-        query_definition_unref(entries[i].definition);
     }
     free(entries);
     return OK;

@@ -51,10 +51,15 @@ struct query_snapshot *control_find(struct control *control, const char *name);
 /* References to all, sorted by name, in one allocation that the caller frees.  Threads: any. */
 struct query_snapshot **control_list(struct control *control, size_t *count);
 
+/* Whether the directories of a spec are those of another query (not of `name`; NULL: a new one):
+ * reported to the list.  Threads: any. */
+void control_check_shared(struct control *control, const struct query_spec *spec, const char *name,
+                          struct diagnostics *diagnostics);
+
 enum command_kind {
     COMMAND_CREATE,  /* definition, desired_running */
     COMMAND_REPLACE, /* definition, apply_now, rule, if_match */
-    COMMAND_DELETE,  /* force, purge */
+    COMMAND_DELETE,  /* force, purge; has_match: only if the ETag is if_match */
     COMMAND_START,
     COMMAND_STOP, /* immediate, timeout_us (0: none), kill_on_timeout */
     COMMAND_RESTART,
@@ -73,8 +78,10 @@ struct command {
     enum command_kind kind;
     char name[QUERY_NAME_MAX + 1];
     struct query_definition *definition; /* CREATE, REPLACE: taken */
-    bool desired_running, apply_now, force, purge, immediate, kill_on_timeout;
+    bool desired_running, has_desired;   /* the spec says it */
+    bool apply_now, force, purge, immediate, kill_on_timeout;
     enum replace_rule rule;
+    bool has_match;
     char if_match[QUERY_ETAG_SIZE];
     int64_t timeout_us;
     int64_t limit;

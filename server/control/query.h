@@ -31,6 +31,8 @@ struct query {
     bool resumed; /* started because the server was: its old worker may still hold the lock */
     bool deleting, purge; /* removed when the worker is gone */
     bool history_wanted;  /* the server has no progress documents of earlier runs */
+    bool damaged;         /* its record cannot be read: it is only shown, and can be deleted */
+    int64_t store_us;     /* monotonic: when to write the record again; 0: it is written */
     bool failed;          /* FAILED was received */
     bool finished;        /* FINISHED was received */
     char finish_reason[32];
@@ -83,12 +85,18 @@ int64_t monotonic_us(const struct control *control);
 /* query_run.c */
 void query_set_state(struct control *control, struct query *query, enum query_state state,
                      const char *reason);
+/* As query_set_state for an end: it is on disk before anybody sees it, if the disk takes it. */
+void query_end_as(struct control *control, struct query *query, enum query_state state,
+                  const char *reason);
 void query_want_start(struct control *control, struct query *query, const char *reason);
 void query_want_stop(struct control *control, struct query *query, bool immediate);
 /* What the catalog is to know about the query. */
 struct catalog_entry query_record(const struct query *query);
 /* Stores spec, desired state and outcome.  Errors: IO_FAILURE, DISK_FULL. */
 MUST_USE enum status query_store(struct control *control, struct query *query, struct error *err);
+/* As query_store for what has happened or must happen whatever the disk says: a failure is logged,
+ * shown (is_durable) and tried again. */
+void query_store_or_later(struct control *control, struct query *query);
 void query_on_message(void *control, void *query, const struct message *message);
 void query_on_end(void *control, void *query, const struct worker_exit *how);
 void query_start_some(struct control *control);
@@ -98,7 +106,14 @@ void query_end_waiting(struct control *control, struct query *query);
 int query_timers(struct control *control);
 
 /* query_commands.c */
+/* Whether checkpoint (NULL: not decided yet) or sink of a definition is one of another query.
+ * Errors: INVALID_CHECKPOINT_LOCATION, SINK_PATH_IN_USE, with the pointer. */
+MUST_USE enum status query_check_shared(const struct query_definition *definition,
+                                        const char *checkpoint,
+                                        const struct query_definition *other, struct error *err);
 void command_execute(struct control *control, struct command *command);
+/* A FAILED query says why, whatever is refused because of it. */
+void query_add_cause(const struct query *query, struct error *err);
 /* Sends what was asked while the query waited for its worker. */
 void query_send_pending(struct query *query);
 

@@ -135,7 +135,7 @@ enum status query_catalog_put(struct query_catalog *catalog, const struct catalo
                   entry->desired_running ? "RUNNING" : "STOPPED");
     buffer_add_text(&out, "\"name\":");
     buffer_add_json_string(&out, bytes_of_text(definition->name));
-    if (entry->outcome.state != QUERY_STOPPED) {
+    if (entry->outcome.since_us != 0) {
         buffer_printf(&out, ",\"outcome\":{\"state\":\"%s\",\"sinceUs\":%lld,\"reason\":",
                       query_state_name(entry->outcome.state), (long long)entry->outcome.since_us);
         buffer_add_json_string(&out, bytes_of_text(entry->outcome.reason));
@@ -319,10 +319,73 @@ static enum status load_one(struct query_catalog *catalog, struct arena *arena, 
     return status;
 }
 
-enum status query_catalog_load(struct query_catalog *catalog,
-                               void (*broken)(void *ctx, const char *path, const struct error *why),
-                               void *ctx, struct catalog_entry **out, size_t *count,
-                               struct error *err)
+/* The value of the first `"name":"..."` of a text that is no JSON any more. */
+static const char *salvage_name(struct arena *arena, struct bytes content)
+{
+    static const char key[] = "\"name\":\"";
+    const char *text = arena_strndup(arena, content.data, content.size_bytes);
+    const char *at = strstr(text, key);
+    if (at == NULL)
+        return NULL;
+    at += sizeof key - 1;
+    size_t size = strcspn(at, "\"");
+    const char *name = arena_strndup(arena, at, size);
+    return at[size] == '"' && query_name_is_valid(name) ? name : NULL;
+}
+
+/* Something to show for a record that cannot be read. */
+static void make_damaged(struct query_catalog *catalog, struct arena *arena, const char *dir,
+                         const struct error *why, struct catalog_entry *out)
+{
+    struct error ignored = ERROR_INIT;
+    struct bytes content = {0};
+    const char *path = path_join(arena, dir, "query.json");
+    const char *base = path_basename(dir);
+    const char *name = NULL;
+    if (vfs_get(catalog->vfs, path, RECORD_BYTES_MAX, arena, &content, &ignored) == OK)
+        name = salvage_name(arena, content);
+    if (name == NULL)
+        name = arena_sprintf(arena, "damaged-%.100s", base);
+    struct query_spec *spec = arena_new_object(arena, sizeof *spec);
+    struct query_definition *definition = query_definition_new(spec, name, QUERY_SPEC_UNKNOWN);
+    struct uuid uuid;
+    if (uuid_parse(bytes_of_text(base), &uuid))
+        (void)snprintf(definition->uid, sizeof definition->uid, "%s", base);
+    else
+        uuid_random_text(definition->uid);
+    definition->generation = 1;
+    definition->directory = joined(catalog->queries, base);
+    place(catalog, definition);
+    struct vfs_stat stat = {0};
+    if (vfs_stat(catalog->vfs, path, &stat, &ignored) == OK)
+        definition->created_us = definition->updated_us = stat.mtime_us;
+    *out = (struct catalog_entry){.definition = definition, .damaged = true};
+    out->outcome.state = QUERY_FAILED;
+    out->outcome.since_us = definition->updated_us;
+    error_clear(&out->outcome.error);
+    (void)error_raise(&out->outcome.error, STATUS_QUERY_RECORD_DAMAGED, "path", path, "reason",
+                      why->text, NULL);
+    (void)snprintf(out->outcome.reason, sizeof out->outcome.reason, "%s",
+                   status_name(STATUS_QUERY_RECORD_DAMAGED));
+}
+
+/* One directory; false: nothing was there but what an interrupted create or delete has left. */
+static bool load_dir(struct query_catalog *catalog, struct arena *arena, const char *dir,
+                     struct catalog_entry *out)
+{
+    struct error why = ERROR_INIT;
+    const char *path = path_join(arena, dir, "query.json");
+    if (!vfs_exists(catalog->vfs, path)) {
+        (void)!vfs_remove_tree(catalog->vfs, dir, &why);
+        return false;
+    }
+    if (load_one(catalog, arena, path, out, &why) != OK)
+        make_damaged(catalog, arena, dir, &why, out);
+    return true;
+}
+
+enum status query_catalog_load(struct query_catalog *catalog, struct catalog_entry **out,
+                               size_t *count, struct error *err)
 {
     struct arena *arena = arena_new("catalog", 0);
     struct vfs_entry *names = NULL;
@@ -335,18 +398,9 @@ enum status query_catalog_load(struct query_catalog *catalog,
     for (size_t i = 0; status == OK && i < name_count; i++) {
         if (names[i].stat.kind != VFS_DIR)
             continue;
-        const char *dir = path_join(arena, catalog->queries, names[i].name);
-        const char *path = path_join(arena, dir, "query.json");
-        struct error why = ERROR_INIT;
-        if (!vfs_exists(catalog->vfs, path)) {
-            (void)!vfs_remove_tree(catalog->vfs, dir, &why);
-            continue;
-        }
         arena_reset(one);
-        if (load_one(catalog, one, path, &entries[used], &why) == OK)
-            used++;
-        else
-            broken(ctx, path, &why);
+        used += load_dir(catalog, one, path_join(arena, catalog->queries, names[i].name),
+                         &entries[used]);
     }
     arena_free(one);
     arena_free(arena);

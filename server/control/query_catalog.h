@@ -21,8 +21,8 @@ struct query_catalog;
 
 /* What is durable about the state: an end that a restart of the server does not change. */
 struct query_outcome {
-    enum query_state state; /* STOPPED: none */
-    int64_t since_us;
+    enum query_state state; /* STOPPED, FINISHED, FAILED */
+    int64_t since_us;       /* 0: it has not ended */
     char reason[QUERY_REASON_SIZE];
     struct error error; /* FAILED */
 };
@@ -30,6 +30,7 @@ struct query_outcome {
 struct catalog_entry {
     struct query_definition *definition; /* the caller's reference */
     bool desired_running;
+    bool damaged;
     struct query_outcome outcome;
 };
 
@@ -39,11 +40,10 @@ MUST_USE enum status query_catalog_open(struct vfs *vfs, const char *data_dir,
 void query_catalog_close(struct query_catalog *catalog); /* NULL is fine */
 
 /* All entries, in one allocation that the caller frees (the definitions are its references too).
- * An entry that cannot be read is reported to `broken` and left alone. */
-MUST_USE enum status
-query_catalog_load(struct query_catalog *catalog,
-                   void (*broken)(void *ctx, const char *path, const struct error *why), void *ctx,
-                   struct catalog_entry **out, size_t *count, struct error *err);
+ * A record that cannot be read is left alone; its entry is `damaged`: FAILED with
+ * QUERY_RECORD_DAMAGED, under the name that the record still says or else "damaged-<directory>". */
+MUST_USE enum status query_catalog_load(struct query_catalog *catalog, struct catalog_entry **out,
+                                        size_t *count, struct error *err);
 
 /* Gives a new definition its uid, times, generation 1, directory and checkpoint. */
 void query_catalog_adopt(struct query_catalog *catalog, struct query_definition *definition,

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define CREATED_STOPPED "created stopped"
+
 static void finish(struct control *control, struct command *command, struct query *query)
 {
     command_finish(control, command, query, NULL);
@@ -20,39 +22,84 @@ static enum status not_found(const char *name, struct error *err)
     return error_raise(err, STATUS_QUERY_NOT_FOUND, "query", name, NULL);
 }
 
+void query_add_cause(const struct query *query, struct error *err)
+{
+    if (query->now.state != QUERY_FAILED || query->now.last_error == NULL)
+        return;
+    const struct error *cause = &query->now.last_error->error;
+    size_t used = strlen(err->text);
+    (void)snprintf(err->text + used, sizeof err->text - used, ". It failed with [%s] %s",
+                   status_name(cause->status), cause->text);
+    err->causes[0] = cause->status;
+    for (size_t i = 0; i < 2; i++)
+        err->causes[i + 1] = cause->causes[i];
+}
+
 static enum status check_allowed(const struct query *query, enum query_action action,
                                  struct error *err)
 {
-    if (query_action_allowed(query->now.state, action) && !query->deleting)
-        return OK;
-    char actions[128];
-    query_allowed_actions(query->now.state, actions, sizeof actions);
-    return error_raise(err, STATUS_INVALID_STATE, "query", query->now.definition->name, "state",
-                       query_state_name(query->now.state), "action", query_action_name(action),
-                       "allowedActions", actions, NULL);
-}
-
-/* Two queries never share a checkpoint, and none lies inside another's. */
-static enum status check_checkpoint(struct control *control, const char *checkpoint,
-                                    const char *own_name, struct error *err)
-{
-    for (size_t i = 0; i < control->query_count; i++) {
-        const struct query_definition *other = control->queries[i]->now.definition;
-        if (strcmp(other->name, own_name) == 0)
-            continue;
-        bool same = strcmp(checkpoint, other->checkpoint) == 0;
-        if (!same && !path_is_below(checkpoint, other->checkpoint) &&
-            !path_is_below(other->checkpoint, checkpoint))
-            continue;
-        struct buffer reason = {0};
-        buffer_printf(&reason, "the query %s %s %s", other->name,
-                      same ? "uses it" : "has its checkpoint at", same ? "" : other->checkpoint);
-        (void)error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", checkpoint, "reason",
-                          buffer_text(&reason), NULL);
-        (void)snprintf(err->pointer, sizeof err->pointer, "/checkpointLocation");
-        buffer_fini(&reason);
+    if (query->damaged && action != ACTION_DELETE) {
+        *err = query->now.last_error->error;
         return err->status;
     }
+    if (query_action_allowed(query->now.state, action) && !query->deleting && !query->damaged)
+        return OK;
+    char actions[128] = "";
+    if (!query->damaged)
+        query_allowed_actions(query->now.state, actions, sizeof actions);
+    (void)error_raise(err, STATUS_INVALID_STATE, "query", query->now.definition->name, "state",
+                      query_state_name(query->now.state), "action", query_action_name(action),
+                      "allowedActions", actions, NULL);
+    query_add_cause(query, err);
+    return err->status;
+}
+
+static enum status checkpoint_in_use(const char *checkpoint, const struct query_definition *other,
+                                     struct error *err)
+{
+    bool same = strcmp(checkpoint, other->checkpoint) == 0;
+    if (!same && !path_is_below(checkpoint, other->checkpoint) &&
+        !path_is_below(other->checkpoint, checkpoint))
+        return OK;
+    struct buffer reason = {0};
+    buffer_printf(&reason, "the query %s %s %s", other->name,
+                  same ? "uses it" : "has its checkpoint at", same ? "" : other->checkpoint);
+    (void)error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", checkpoint, "reason",
+                      buffer_text(&reason), NULL);
+    (void)snprintf(err->pointer, sizeof err->pointer, "/checkpointLocation");
+    buffer_fini(&reason);
+    return err->status;
+}
+
+/* Two queries that write to one directory know nothing of each other's batches; what is written
+ * into a checkpoint damages it. */
+static enum status sink_in_use(const char *sink, const struct query_definition *other,
+                               struct error *err)
+{
+    bool same = other->sink_path != NULL && strcmp(sink, other->sink_path) == 0;
+    if (!same && !path_is_below(sink, other->checkpoint))
+        return OK;
+    (void)error_raise(err, STATUS_SINK_PATH_IN_USE, "path", sink, "queryId", other->name, NULL);
+    (void)snprintf(err->pointer, sizeof err->pointer, "/sink/options/path");
+    return err->status;
+}
+
+enum status query_check_shared(const struct query_definition *definition, const char *checkpoint,
+                               const struct query_definition *other, struct error *err)
+{
+    if (strcmp(other->name, definition->name) == 0)
+        return OK;
+    if (checkpoint != NULL)
+        TRY(checkpoint_in_use(checkpoint, other, err));
+    return definition->sink_path == NULL ? OK : sink_in_use(definition->sink_path, other, err);
+}
+
+static enum status check_shared(struct control *control, const struct query_definition *definition,
+                                struct error *err)
+{
+    for (size_t i = 0; i < control->query_count; i++)
+        TRY(query_check_shared(definition, definition->checkpoint,
+                               control->queries[i]->now.definition, err));
     return OK;
 }
 
@@ -69,13 +116,22 @@ static enum status create_checked(struct control *control, struct command *comma
         return error_raise(err, STATUS_QUERY_LIMIT_EXCEEDED, "limit", text, NULL);
     }
     query_catalog_adopt(control->catalog, definition, now_us(control));
-    TRY(check_checkpoint(control, definition->checkpoint, definition->name, err));
-    const struct catalog_entry entry = {.definition = definition,
-                                        .desired_running = command->desired_running};
+    TRY(check_shared(control, definition, err));
+    struct catalog_entry entry = {.definition = definition,
+                                  .desired_running = command->desired_running};
+    if (!command->desired_running)
+        entry.outcome = (struct query_outcome){
+            .since_us = definition->created_us,
+            .reason = CREATED_STOPPED,
+        };
     TRY(query_catalog_put(control->catalog, &entry, err));
     command->definition = NULL;
     struct query *query = query_insert(control, definition);
     query->now.desired_running = command->desired_running;
+    query->now.is_durable = true;
+    query->now.since_us = definition->created_us; /* as it is stored */
+    if (!command->desired_running)
+        (void)snprintf(query->now.reason, sizeof query->now.reason, CREATED_STOPPED);
     *out = query;
     return OK;
 }
@@ -92,8 +148,19 @@ static void execute_create(struct control *control, struct command *command)
     if (query->now.desired_running)
         query_want_start(control, query, "created");
     else
-        query_set_state(control, query, QUERY_STOPPED, "created stopped");
+        query_set_state(control, query, QUERY_STOPPED, CREATED_STOPPED);
     finish(control, command, query);
+}
+
+/* If-Match on what is not there (RFC 9110, 13.1.1): it cannot hold. */
+static enum status no_match(const char *name, struct error *err)
+{
+    (void)error_raise(err, STATUS_PRECONDITION_FAILED, "etag", "", NULL);
+    (void)snprintf(err->text, sizeof err->text,
+                   "There is no query %s, so that If-Match does not hold. Create it with "
+                   "If-None-Match: *, or without a condition",
+                   name);
+    return err->status;
 }
 
 static enum status check_rule(const struct command *command, const struct query *query,
@@ -105,6 +172,19 @@ static enum status check_rule(const struct command *command, const struct query 
     return fits ? OK : error_raise(err, STATUS_PRECONDITION_FAILED, "etag", etag, NULL);
 }
 
+static bool wants_running(const struct command *command, const struct query *query)
+{
+    return command->has_desired ? command->desired_running : query->now.desired_running;
+}
+
+/* A query without a worker starts with its new spec if that is to be applied now, or if the spec
+ * is what says that it is to run. */
+static bool starts_with_it(const struct command *command, const struct query *query)
+{
+    return query->worker == NULL && wants_running(command, query) &&
+           (command->apply_now || !query->now.desired_running);
+}
+
 static enum status replace_checked(struct control *control, struct command *command,
                                    struct query *query, struct error *err)
 {
@@ -114,11 +194,19 @@ static enum status replace_checked(struct control *control, struct command *comm
         return error_raise(err, STATUS_INVALID_STATE, "query", command->name, "state",
                            query_state_name(query->now.state), "action", "replace",
                            "allowedActions", "", NULL);
+    if (query->damaged) {
+        *err = query->now.last_error->error;
+        return err->status;
+    }
     TRY(check_rule(command, query, err));
     query_catalog_succeed(control->catalog, definition, old, now_us(control));
-    TRY(check_checkpoint(control, definition->checkpoint, definition->name, err));
-    struct catalog_entry entry = query_record(query); /* an end stays what it was */
+    TRY(check_shared(control, definition, err));
+    struct catalog_entry entry = query_record(query); /* an end stays what it was ... */
     entry.definition = definition;
+    if (command->has_desired)
+        entry.desired_running = command->desired_running;
+    if (starts_with_it(command, query))
+        entry.outcome = (struct query_outcome){0}; /* ... but for a query that starts now */
     TRY(query_catalog_put(control->catalog, &entry, err));
     command->definition = NULL;
     (void)pthread_mutex_lock(&control->mutex); /* position_of reads the name through it */
@@ -128,12 +216,46 @@ static enum status replace_checked(struct control *control, struct command *comm
     return OK;
 }
 
+/* What follows from a new spec: its desired state, and apply=now. */
+static void follow_replacement(struct control *control, struct command *command,
+                               struct query *query)
+{
+    bool starts = starts_with_it(command, query);
+    bool stops = !wants_running(command, query) && query->now.desired_running;
+    query->now.desired_running = wants_running(command, query);
+    query->now.is_durable = true;
+    query->store_us = 0;
+    if (starts) {
+        query->now.attempt = 0;
+        query_want_start(control, query, "started with a new spec");
+    } else if (stops && query->worker != NULL) {
+        query->restart_asked = false;
+        query_want_stop(control, query, false);
+    } else if (stops && !query_state_is_ended(query->now.state)) {
+        query->start_wanted = false;
+        query_end_as(control, query, QUERY_STOPPED, "stopped by its new spec");
+        query_end_waiting(control, query);
+    } else if (query->worker != NULL && query->now.desired_running &&
+               (command->apply_now || query->stop_asked)) {
+        query->restart_asked = true;
+        query_want_stop(control, query, false);
+    }
+    query_publish(control, query);
+}
+
+static bool is_same(const struct command *command, const struct query *query)
+{
+    return strcmp(command->definition->json, query->now.definition->json) == 0 &&
+           wants_running(command, query) == query->now.desired_running && !command->apply_now &&
+           !query->damaged;
+}
+
 static void execute_replace(struct control *control, struct command *command)
 {
     struct error err = ERROR_INIT;
     struct query *query = query_find(control, command->name);
     if (query == NULL && command->rule != REPLACE_NONE) { /* If-Match wants one that is there */
-        (void)not_found(command->name, &err);
+        (void)no_match(command->name, &err);
         refuse(control, command, &err);
         return;
     }
@@ -141,9 +263,7 @@ static void execute_replace(struct control *control, struct command *command)
         execute_create(control, command);
         return;
     }
-    if (command->definition != NULL &&
-        strcmp(command->definition->json, query->now.definition->json) == 0 &&
-        check_rule(command, query, &err) == OK && !command->apply_now) {
+    if (is_same(command, query) && check_rule(command, query, &err) == OK) {
         finish(control, command, query); /* the same spec: nothing to do */
         return;
     }
@@ -153,11 +273,7 @@ static void execute_replace(struct control *control, struct command *command)
         return;
     }
     command->changed = true;
-    query_publish(control, query);
-    if (command->apply_now && query->worker != NULL) {
-        query->restart_asked = true;
-        query_want_stop(control, query, false);
-    }
+    follow_replacement(control, command, query);
     finish(control, command, query);
 }
 
@@ -165,6 +281,13 @@ static void execute_delete(struct control *control, struct command *command, str
 {
     struct error err = ERROR_INIT;
     bool free_to_go = query->worker == NULL;
+    if (command->has_match && strcmp(command->if_match, "*") != 0 &&
+        strcmp(command->if_match, query->now.definition->etag) != 0) {
+        (void)error_raise(&err, STATUS_PRECONDITION_FAILED, "etag", query->now.definition->etag,
+                          NULL);
+        refuse(control, command, &err);
+        return;
+    }
     if (!command->force && check_allowed(query, ACTION_DELETE, &err) != OK) {
         refuse(control, command, &err);
         return;
@@ -238,6 +361,8 @@ static void stop_worker(struct control *control, const struct command *command, 
     query_want_stop(control, query, command->immediate);
     if (command->timeout_us > 0 && command->kill_on_timeout)
         query->stop_deadline_us = monotonic_us(control) + command->timeout_us;
+    else if (command->timeout_us > 0)
+        query->stop_deadline_us = 0; /* onTimeout: wait */
 }
 
 static enum status stop_checked(struct control *control, struct command *command,
@@ -246,13 +371,19 @@ static enum status stop_checked(struct control *control, struct command *command
     TRY(check_allowed(query, ACTION_STOP, err));
     if (query_state_is_ended(query->now.state) && !query->now.desired_running)
         return OK;
-    TRY(set_desired(control, query, false, err));
+    if (set_desired(control, query, false, err) != OK) {
+        /* Whoever stops a query on a full disk means it now: it stops, the answer says that the
+         * wish is not on disk, and it is written as soon as that goes. */
+        error_clear(err);
+        query->now.desired_running = false;
+        query_store_or_later(control, query);
+    }
     query->restart_asked = false;
     if (query->worker == NULL) {
         query->start_wanted = false;
         if (query_state_is_ended(query->now.state))
             return OK; /* FAILED and FINISHED stay visible */
-        query_set_state(control, query, QUERY_STOPPED, "stopped on request");
+        query_end_as(control, query, QUERY_STOPPED, "stopped on request");
         query_end_waiting(control, query);
         command->changed = true;
         return OK;

@@ -14,9 +14,12 @@
 #define IMMEDIATE_GRACE_US 10000000 /* after that an immediate stop is a SIGKILL */
 #define ORPHAN_LOCK_US     60000000 /* how long an old worker may still hold its checkpoint */
 #define ORPHAN_RETRY_US    200000
-#define IDLE_ROUND_MS      1000
-#define BUSY_ROUND_MS      20
-#define RESULTS_BYTES_MAX  (256U << 20)
+#define STOPPING_SILENCES  3 /* heartbeat timeouts of a worker that is to stop: then it is killed  \
+                              */
+#define STORE_AGAIN_US    2000000
+#define IDLE_ROUND_MS     1000
+#define BUSY_ROUND_MS     20
+#define RESULTS_BYTES_MAX (256U << 20)
 
 static void copy_text(char *to, size_t size, struct bytes from)
 {
@@ -55,8 +58,9 @@ static void count_states(struct control *control)
     }
 }
 
-void query_set_state(struct control *control, struct query *query, enum query_state state,
-                     const char *reason)
+/* True if it is another state than before, or another reason. */
+static bool change_state(struct control *control, struct query *query, enum query_state state,
+                         const char *reason)
 {
     bool same = query->now.state == state && strcmp(query->now.reason, reason) == 0;
     query->now.state = state;
@@ -69,43 +73,74 @@ void query_set_state(struct control *control, struct query *query, enum query_st
     }
     if (state != QUERY_RETRYING)
         query->now.next_retry_us = 0;
+    return !same;
+}
+
+static void announce_state(struct control *control, struct query *query, bool changed)
+{
     query_publish(control, query);
-    if (!same) {
-        log_state(control, query);
-        count_states(control);
-        const struct metric_labels labels = {{query->now.definition->name}};
-        metric_set(metric_series(METRIC_query_up, &labels), state == QUERY_RUNNING ? 1 : 0);
-    }
+    if (!changed)
+        return;
+    log_state(control, query);
+    count_states(control);
+    const struct metric_labels labels = {{query->now.definition->name}};
+    metric_set(metric_series(METRIC_query_up, &labels), query->now.state == QUERY_RUNNING ? 1 : 0);
+}
+
+void query_set_state(struct control *control, struct query *query, enum query_state state,
+                     const char *reason)
+{
+    announce_state(control, query, change_state(control, query, state, reason));
+}
+
+void query_end_as(struct control *control, struct query *query, enum query_state state,
+                  const char *reason)
+{
+    CHECK(query_state_is_ended(state));
+    bool changed = change_state(control, query, state, reason);
+    if (!control->stopping)
+        query_store_or_later(control, query);
+    announce_state(control, query, changed);
 }
 
 struct catalog_entry query_record(const struct query *query)
 {
     struct catalog_entry entry = {.definition = query->now.definition,
                                   .desired_running = query->now.desired_running};
-    if (query->now.state == QUERY_FINISHED || query->now.state == QUERY_FAILED) {
-        entry.outcome.state = query->now.state;
-        entry.outcome.since_us = query->now.since_us;
-        memcpy(entry.outcome.reason, query->now.reason, sizeof entry.outcome.reason);
-        if (query->now.state == QUERY_FAILED && query->now.last_error != NULL)
-            entry.outcome.error = query->now.last_error->error;
-    }
+    if (!query_state_is_ended(query->now.state))
+        return entry;
+    entry.outcome.state = query->now.state;
+    entry.outcome.since_us = query->now.since_us;
+    memcpy(entry.outcome.reason, query->now.reason, sizeof entry.outcome.reason);
+    if (query->now.state == QUERY_FAILED && query->now.last_error != NULL)
+        entry.outcome.error = query->now.last_error->error;
     return entry;
 }
 
 enum status query_store(struct control *control, struct query *query, struct error *err)
 {
     const struct catalog_entry entry = query_record(query);
-    return query_catalog_put(control->catalog, &entry, err);
+    TRY(query_catalog_put(control->catalog, &entry, err));
+    query->store_us = 0;
+    if (!query->now.is_durable) {
+        query->now.is_durable = true;
+        query_publish(control, query);
+    }
+    return OK;
 }
 
-/* Stores an end; the API cannot be told if the disk refuses, so the log is. */
-static void store_outcome(struct control *control, struct query *query)
+void query_store_or_later(struct control *control, struct query *query)
 {
     struct error err = ERROR_INIT;
-    if (query_store(control, query, &err) != OK)
-        log_error_event(
-            control->options.log, LOG_ERROR, "query_record_not_written", &err,
-            (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
+    if (query->damaged || query_store(control, query, &err) == OK)
+        return;
+    query->store_us = monotonic_us(control) + STORE_AGAIN_US;
+    if (!query->now.is_durable)
+        return; /* it is known */
+    query->now.is_durable = false;
+    log_error_event(control->options.log, LOG_ERROR, "query_record_not_written", &err,
+                    (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
+    query_publish(control, query);
 }
 
 /* ---- starting ---- */
@@ -247,8 +282,12 @@ void query_want_stop(struct control *control, struct query *query, bool immediat
     query->stop_asked = true;
     const struct message message = {.kind = MESSAGE_STOP, .number = {immediate ? 1 : 0}};
     worker_send(query->worker, &message);
+    int64_t grace = config_duration_us(control->options.config, SETTING_stopTimeout);
+    query->stop_deadline_us = 0;
     if (immediate)
-        query->stop_deadline_us = monotonic_us(control) + IMMEDIATE_GRACE_US;
+        grace = IMMEDIATE_GRACE_US;
+    if (grace > 0)
+        query->stop_deadline_us = monotonic_us(control) + grace;
     query_set_state(control, query, QUERY_STOPPING,
                     immediate ? "stopping at once" : "finishing the batch");
 }
@@ -565,25 +604,23 @@ static void decide_end(struct control *control, struct query *query, enum run_en
     struct restart_decision decision = restart_decide(&facts);
     switch (decision.action) {
     case RESTART_TO_STOPPED:
-        query_set_state(control, query, QUERY_STOPPED,
-                        control->stopping ? "the server is stopping" : "stopped on request");
+        query_end_as(control, query, QUERY_STOPPED,
+                     control->stopping ? "the server is stopping" : "stopped on request");
         return;
     case RESTART_TO_FINISHED:
         note_success(query);
-        query_set_state(control, query, QUERY_FINISHED, query->finish_reason);
-        break;
+        query_end_as(control, query, QUERY_FINISHED, query->finish_reason);
+        return;
     case RESTART_TO_FAILED:
-        query_set_state(control, query, QUERY_FAILED,
-                        error == NULL ? "failed" : status_name(error->status));
-        break;
+        query_end_as(control, query, QUERY_FAILED,
+                     error == NULL ? "failed" : status_name(error->status));
+        return;
     case RESTART_TO_RETRYING:
         query->now.attempt++;
         plan_retry(control, query, decision.delay_us,
                    error == NULL ? "the query starts again" : status_name(error->status));
         return;
     }
-    if (!control->stopping)
-        store_outcome(control, query);
 }
 
 static void died_error(const struct worker_exit *how, struct error *err)
@@ -614,6 +651,7 @@ static void answer_pending(struct control *control, struct query *query, enum ru
                           : kind == COMMAND_PROCESS_ALL ? "processAllAvailable"
                                                         : "results",
                           "allowedActions", actions, NULL);
+        query_add_cause(query, &err);
         answer(control, query, &query->pending, &err);
     }
 }
@@ -699,6 +737,11 @@ static void watch_worker(struct control *control, struct query *query, int64_t n
         worker_send(query->worker, &(struct message){.kind = MESSAGE_PING});
     }
     int64_t silent = now - query->heard_us;
+    if (query->now.state == QUERY_STOPPING &&
+        silent >= STOPPING_SILENCES * config_duration_us(config, SETTING_heartbeatTimeout)) {
+        worker_kill(query->worker, SIGKILL); /* it does not even say that it lives */
+        return;
+    }
     if (query->now.state == QUERY_RUNNING &&
         silent >= config_duration_us(config, SETTING_heartbeatTimeout)) {
         struct error err = ERROR_INIT;
@@ -729,6 +772,10 @@ int query_timers(struct control *control)
                 next = earlier(next, query->retry_us);
         }
         waiting |= may_start(control, query);
+        if (query->store_us != 0 && now >= query->store_us)
+            query_store_or_later(control, query);
+        if (query->store_us != 0)
+            next = earlier(next, query->store_us);
     }
     if (control->stopping)
         next = earlier(next, control->stop_deadline_us);

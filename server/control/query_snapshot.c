@@ -1,6 +1,7 @@
 #include "control/query_snapshot.h"
 
 #include "base/check.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 
@@ -81,6 +82,12 @@ struct query_definition *query_definition_new(const struct query_spec *spec, con
     definition->references = 1;
     definition->name = copy_text(spec->name != NULL ? spec->name : name);
     definition->json = copy_text(json);
+    const char *sink = options_get(&spec->sink.options, "path");
+    if (spec->has_sink && sink != NULL && *sink != '\0') {
+        struct arena *arena = arena_new("request", 0);
+        definition->sink_path = copy_text(path_absolute(arena, sink));
+        arena_free(arena);
+    }
     if (spec->checkpoint_location != NULL)
         definition->checkpoint = copy_text(spec->checkpoint_location);
     definition->restart_mode = spec->restart_mode;
@@ -114,6 +121,7 @@ void query_definition_unref(struct query_definition *definition)
     free(definition->name);
     free(definition->json);
     free(definition->checkpoint);
+    free(definition->sink_path);
     free(definition->directory);
     free(definition);
 }

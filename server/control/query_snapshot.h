@@ -15,7 +15,8 @@
 
 #include <stdatomic.h>
 
-#define QUERY_ETAG_SIZE 24
+#define QUERY_ETAG_SIZE    24
+#define QUERY_SPEC_UNKNOWN "{}" /* the json of a definition whose record is damaged */
 
 /* Bytes with a count; NUL after them. */
 struct shared_text {
@@ -53,6 +54,7 @@ struct query_definition {
     char etag[QUERY_ETAG_SIZE];
     char *checkpoint;    /* absolute directory */
     bool own_checkpoint; /* the server chose it */
+    char *sink_path;     /* absolute directory that the sink writes to; NULL: none */
     char *directory;     /* the server's directory for it */
     enum restart_mode restart_mode;
     int32_t restart_attempts_max;
@@ -79,6 +81,7 @@ struct query_snapshot {
     struct query_definition *definition;
     enum query_state state;
     bool desired_running;
+    bool is_durable; /* the desired state and the end, if it has ended, are on disk */
     char reason[QUERY_REASON_SIZE];
     int64_t since_us;
     char phase[QUERY_PHASE_SIZE]; /* while RUNNING */

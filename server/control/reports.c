@@ -7,6 +7,7 @@
 #include "format/format.h"
 #include "sink/sink.h"
 #include "source/source.h"
+#include "spec/json_reader.h"
 
 static const char *kind_name(enum option_kind kind)
 {
@@ -100,6 +101,22 @@ enum status report_checkpoint(struct control *control, const struct query_snapsh
     if (verify)
         return checkpoint_verify(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
     return checkpoint_show(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
+}
+
+int64_t report_last_batch(struct control *control, const struct query_definition *definition)
+{
+    struct error ignored = ERROR_INIT;
+    struct buffer text = {0};
+    json_t *document = NULL;
+    int64_t last = -1;
+    if (checkpoint_show(control_vfs(control), definition->checkpoint, CHECKPOINT_JSON, &text,
+                        &ignored) == OK &&
+        json_load(buffer_bytes(&text), &document, &ignored) == OK &&
+        json_is_integer(json_object_get(document, "commit")))
+        last = json_integer_value(json_object_get(document, "commit"));
+    json_decref(document);
+    buffer_fini(&text);
+    return last < 0 ? -1 : last;
 }
 
 static enum status read_history(const struct query_snapshot *query, const char *name, size_t count,

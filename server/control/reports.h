@@ -24,6 +24,9 @@ MUST_USE enum status report_batches(struct control *control, const struct query_
 MUST_USE enum status report_checkpoint(struct control *control, const struct query_snapshot *query,
                                        bool verify, struct buffer *out, struct error *err);
 
+/* The last batch that the checkpoint says is committed, -1 if it has none or cannot be read. */
+int64_t report_last_batch(struct control *control, const struct query_definition *definition);
+
 /* The last `count` progress documents, one per line, oldest first. */
 MUST_USE enum status report_progress(struct control *control, const struct query_snapshot *query,
                                      size_t count, struct buffer *out, struct error *err);

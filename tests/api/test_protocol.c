@@ -292,6 +292,81 @@ static void tokens_and_scopes(void **state)
     server_end(&guarded);
 }
 
+/* A page of another site can send what a form can, and a name of its own to this address. */
+static void pages_of_other_sites_are_refused(void **state)
+{
+    (void)state;
+    static const char spec[] = "{\"sql\":\"SELECT 1\"}";
+    static const char *const types[] = {"text/plain", "application/x-www-form-urlencoded",
+                                        "multipart/form-data; boundary=x", "text/plain;charset=a"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        refused(
+            &server,
+            &(struct call){
+                .method = "POST", .path = "/v1/validate", .body = spec, .content_type = types[i]},
+            415, "UNSUPPORTED_MEDIA_TYPE");
+        refused(&server,
+                &(struct call){.method = "POST",
+                               .path = "/v1/queries/none/start",
+                               .body = "x=1",
+                               .content_type = types[i]},
+                415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    refused(
+        &server,
+        &(struct call){.method = "POST", .path = "/v1/validate", .body = spec, .content_type = ""},
+        415, "UNSUPPORTED_MEDIA_TYPE");
+    static const char *const headers[] = {"Origin: http://evil.example", "Origin: null",
+                                          "Host: evil.example", "Host: 127.0.0.1.evil.example:80",
+                                          "Origin: http://localhost.evil.example"};
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        print_message("%s\n", headers[i]);
+        refused(&server, &(struct call){.path = "/v1/queries", .headers = {headers[i], NULL}}, 403,
+                "CROSS_SITE_REQUEST");
+    }
+    char origin[160];
+    (void)snprintf(origin, sizeof origin, "Origin: %s", server.url);
+    static const char *const hosts[] = {"Host: localhost", "Host: localhost:1", "Host: [::1]:80",
+                                        "Host: 127.1.2.3"};
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        struct reply reply =
+            call(&server, &(struct call){.path = "/v1/queries", .headers = {hosts[i], NULL}});
+        assert_int_equal(reply.status, 200);
+        reply_free(&reply);
+    }
+    struct reply reply =
+        call(&server, &(struct call){.path = "/v1/queries", .headers = {origin, NULL}});
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+}
+
+/* Many who connect and say nothing, or half a request, keep nobody out. */
+static void half_open_connections_keep_nobody_out(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 300
+    };
+    static int sockets[COUNT];
+    const char *colon = strrchr(server.url, ':');
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)strtol(colon + 1, NULL, 10)),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    for (size_t i = 0; i < COUNT; i++) {
+        sockets[i] = socket(AF_INET, SOCK_STREAM, 0);
+        assert_true(sockets[i] >= 0);
+        assert_int_equal(connect(sockets[i], (const struct sockaddr *)&address, sizeof address), 0);
+        if (i % 2 == 0)
+            assert_int_equal(send(sockets[i], "GET /livez HT", 13, MSG_NOSIGNAL), 13);
+        if (i % 50 == 49)
+            json_decref(get(&server, "/livez", 200));
+    }
+    json_decref(get(&server, "/livez", 200));
+    json_decref(get(&server, "/v1/version", 200));
+    for (size_t i = 0; i < COUNT; i++)
+        (void)close(sockets[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +380,8 @@ int main(void)
         cmocka_unit_test(headers_over_the_limit_are_refused),
         cmocka_unit_test(an_open_address_needs_authentication),
         cmocka_unit_test(tokens_and_scopes),
+        cmocka_unit_test(pages_of_other_sites_are_refused),
+        cmocka_unit_test(half_open_connections_keep_nobody_out),
     };
     return cmocka_run_group_tests_name("api/protocol", tests, setup, teardown) != 0;
 }

@@ -254,9 +254,9 @@ static void replacing_needs_the_etag_that_was_read(void **state)
     (void)state;
     struct call put = {.method = "PUT", .path = "/v1/queries/e", .body = STOPPED("e")};
     put.headers[0] = "If-Match: \"0000000000000000\"";
-    refused(&server, &put, 404, "QUERY_NOT_FOUND");
+    refused(&server, &put, 412, "PRECONDITION_FAILED");
     put.headers[0] = "If-Match: *";
-    refused(&server, &put, 404, "QUERY_NOT_FOUND");
+    refused(&server, &put, 412, "PRECONDITION_FAILED");
     put.headers[0] = "If-None-Match: *";
     struct reply reply = call(&server, &put);
     assert_int_equal(reply.status, 201);

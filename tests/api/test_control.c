@@ -1,0 +1,377 @@
+/*
+ * What happens to queries when something is in the way: a disk that refuses, a record that is
+ * damaged, a path that cannot be used; and what a new spec and a restart of the server lead to.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct server server;
+static const char *const flags[] = {"--restart-delay", "1 ms", "--restart-delay-max", "2 ms", NULL};
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, flags);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    server_end(&server);
+    return 0;
+}
+
+#define SPEC(name, sql, rest)                                                                      \
+    "{\"name\":\"" name "\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"" sql              \
+    "\",\"sink\":{\"format\":\"noop\"}" rest "}"
+#define RUNS(name)  SPEC(name, "SELECT value FROM c", "")
+#define FAILS(name) SPEC(name, "SELECT 1 DIV (value - value) AS x FROM c", "")
+
+/* "/v1/queries/NAME" and what follows it. */
+static const char *path_of(const char *name, const char *rest)
+{
+    static char path[512];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s%s", name, rest);
+    return path;
+}
+
+static void remove_query(const char *name)
+{
+    struct reply reply =
+        call(&server, &(struct call){.method = "DELETE", .path = path_of(name, "?force=true")});
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+}
+
+static json_t *status_of(const char *name)
+{
+    return get(&server, path_of(name, "/status"), 200);
+}
+
+/* The file of the query's record. */
+static const char *record_of(const char *name)
+{
+    static char path[512];
+    json_t *query = get(&server, path_of(name, ""), 200);
+    (void)snprintf(path, sizeof path, "%s/queries/%s/query.json", server.data_dir,
+                   text_of(query, "uid"));
+    json_decref(query);
+    return path;
+}
+
+/* A directory in the place of the record: it cannot be replaced, as on a full disk. */
+static void stop_works_when_nothing_can_be_written(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", RUNS("full"), 201));
+    await_state(&server, "full", "RUNNING");
+    const char *record = record_of("full");
+    assert_int_equal(unlink(record), 0);
+    assert_int_equal(mkdir(record, 0700), 0);
+    struct call stop = {
+        .method = "POST", .path = "/v1/queries/full/stop", .headers = {"Prefer: wait=30", NULL}};
+    struct reply reply = call(&server, &stop);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(text_of(reply.json, "state"), "STOPPED");
+    assert_string_equal(text_of(reply.json, "desiredState"), "STOPPED");
+    assert_true(json_is_false(json_object_get(reply.json, "desiredStateDurable")));
+    reply_free(&reply);
+    assert_int_equal(rmdir(record), 0);
+    struct call wait = {.path = "/v1/queries/full/status", .headers = {"Prefer: wait=20", NULL}};
+    for (int i = 0; i < 3; i++) {
+        reply = call(&server, &wait);
+        bool durable = json_is_true(json_object_get(reply.json, "desiredStateDurable"));
+        reply_free(&reply);
+        if (durable)
+            break;
+    }
+    json_t *status = status_of("full");
+    assert_true(json_is_true(json_object_get(status, "desiredStateDurable")));
+    json_decref(status);
+    server_kill(&server);
+    server_restart(&server, flags);
+    status = status_of("full");
+    assert_string_equal(text_of(status, "state"), "STOPPED");
+    json_decref(status);
+    remove_query("full");
+}
+
+static void an_end_says_what_it_failed_with(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", FAILS("cause"), 201));
+    json_t *end = post(&server, "/v1/queries/cause/awaitTermination", "", 200);
+    assert_string_equal(text_of(end, "state"), "FAILED");
+    assert_string_equal(text_of(json_object_get(end, "exception"), "condition"), "DIVIDE_BY_ZERO");
+    json_decref(end);
+    struct reply reply = call(
+        &server, &(struct call){.method = "POST", .path = "/v1/queries/cause/processAllAvailable"});
+    assert_int_equal(reply.status, 409);
+    assert_non_null(strstr(text_of(reply.json, "detail"), "DIVIDE_BY_ZERO"));
+    const json_t *causes = json_object_get(reply.json, "causes");
+    assert_string_equal(json_string_value(json_array_get(causes, 0)), "DIVIDE_BY_ZERO");
+    reply_free(&reply);
+    json_decref(post(&server, "/v1/queries/cause/stop", "", 200));
+    end = post(&server, "/v1/queries/cause/awaitTermination", "", 200);
+    assert_string_equal(text_of(end, "state"), "FAILED"); /* stays visible */
+    json_decref(end);
+    remove_query("cause");
+}
+
+static void put(const char *name, const char *query, const char *body, const char *state)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s%s", name, query);
+    struct reply reply =
+        call(&server,
+             &(struct call){
+                 .method = "PUT", .path = path, .body = body, .headers = {"If-Match: *", NULL}});
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    await_state(&server, name, state);
+}
+
+static void a_failed_query_starts_with_a_spec_that_is_applied_now(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", FAILS("fixed"), 201));
+    await_state(&server, "fixed", "FAILED");
+    put("fixed", "", FAILS("fixed"), "FAILED");
+    put("fixed", "?apply=now", RUNS("fixed"), "RUNNING");
+    server_kill(&server); /* the end is over on disk, too */
+    server_restart(&server, flags);
+    await_state(&server, "fixed", "RUNNING");
+    remove_query("fixed");
+}
+
+static void a_new_spec_may_say_the_desired_state(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", RUNS("desired"), 201));
+    await_state(&server, "desired", "RUNNING");
+    put("desired", "", SPEC("desired", "SELECT value FROM c", ",\"desiredState\":\"STOPPED\""),
+        "STOPPED");
+    put("desired", "", SPEC("desired", "SELECT value + 1 FROM c", ""), "STOPPED");
+    put("desired", "?apply=now", SPEC("desired", "SELECT value + 2 FROM c", ""), "STOPPED");
+    put("desired", "", SPEC("desired", "SELECT value FROM c", ",\"desiredState\":\"RUNNING\""),
+        "RUNNING");
+    json_decref(post(&server, "/v1/queries/desired/stop", "{\"mode\":\"immediate\"}", 202));
+    await_state(&server, "desired", "STOPPED");
+    put("desired", "", SPEC("desired", "SELECT value FROM c", ",\"desiredState\":\"RUNNING\""),
+        "RUNNING"); /* the same spec, but it says what is not so */
+    remove_query("desired");
+}
+
+static void a_path_that_cannot_be_used_needs_a_person(void **state)
+{
+    (void)state;
+    make_dir(&server, "in");
+    write_file(&server, "in/a.json", "{\"a\":1}\n");
+    write_file(&server, "file", "no directory");
+    char spec[1024];
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"path\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
+        "\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\",\"sink\":{"
+        "\"format\":\"json\",\"options\":{\"path\":\"%s/file/out\"}}}",
+        server.dir, server.dir);
+    json_decref(post(&server, "/v1/queries", spec, 201));
+    await_state(&server, "path", "FAILED");
+    json_t *status = status_of("path");
+    assert_string_equal(text_of(status, "stateReason"), "PATH_NOT_USABLE");
+    assert_int_equal(json_integer_value(json_object_get(status, "attempt")), 3);
+    assert_string_equal(text_of(json_object_get(status, "lastError"), "condition"),
+                        "PATH_NOT_USABLE");
+    json_decref(status);
+    remove_query("path");
+}
+
+static void a_condition_on_delete_holds_or_not(void **state)
+{
+    (void)state;
+    struct call call_ = {.method = "DELETE",
+                         .path = "/v1/queries/match?force=true",
+                         .headers = {"If-Match: \"0000000000000000\"", NULL}};
+    refused(&server, &call_, 404, "QUERY_NOT_FOUND");
+    json_decref(post(&server, "/v1/queries", RUNS("match"), 201));
+    refused(&server, &call_, 412, "PRECONDITION_FAILED");
+    struct reply reply = call(&server, &(struct call){.path = "/v1/queries/match"});
+    char etag[80];
+    (void)snprintf(etag, sizeof etag, "If-Match: %.60s", reply_header(&reply, "ETag"));
+    reply_free(&reply);
+    call_.headers[0] = etag;
+    reply = call(&server, &call_);
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+}
+
+static void a_restart_forgets_neither_batch_nor_time(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"memory-once", "memory-stopped", "memory-never"};
+    json_decref(post(&server, "/v1/queries",
+                     SPEC("memory-once", "SELECT value FROM c", ",\"trigger\":{\"once\":true}"),
+                     201));
+    json_decref(post(&server, "/v1/queries", RUNS("memory-stopped"), 201));
+    json_decref(post(&server, "/v1/queries",
+                     SPEC("memory-never", "SELECT value FROM c", ",\"desiredState\":\"STOPPED\""),
+                     201));
+    await_state(&server, "memory-once", "FINISHED");
+    await_state(&server, "memory-stopped", "RUNNING");
+    json_decref(post(&server, "/v1/queries/memory-stopped/trigger", "", 200));
+    json_decref(post(&server, "/v1/queries/memory-stopped/stop", "", 202));
+    await_state(&server, "memory-stopped", "STOPPED");
+    json_t *before[3];
+    for (size_t i = 0; i < 3; i++)
+        before[i] = status_of(names[i]);
+    assert_true(json_is_integer(json_object_get(before[0], "lastBatchId")));
+    assert_true(json_is_integer(json_object_get(before[1], "lastBatchId")));
+    assert_true(json_is_null(json_object_get(before[2], "lastBatchId")));
+    server_kill(&server);
+    server_restart(&server, flags);
+    static const char *const keys[] = {"state", "stateReason", "stateSince", "lastBatchId"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *after = status_of(names[i]);
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            print_message("%s %s\n", names[i], keys[k]);
+            assert_true(
+                json_equal(json_object_get(after, keys[k]), json_object_get(before[i], keys[k])));
+        }
+        json_decref(after);
+        json_decref(before[i]);
+        remove_query(names[i]);
+    }
+}
+
+static void a_damaged_record_is_shown_and_left_alone(void **state)
+{
+    (void)state;
+    static const char half[] =
+        "{\"formatVersion\":1,\"uid\":\"x\",\"name\":\"damaged\",\"spec\":{\"so";
+    json_decref(post(&server, "/v1/queries",
+                     SPEC("damaged", "SELECT 1 FROM c", ",\"desiredState\":\"STOPPED\""), 201));
+    char record[512];
+    (void)snprintf(record, sizeof record, "%s", record_of("damaged"));
+    FILE *file = fopen(record, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(half, 1, sizeof half - 1, file), sizeof half - 1);
+    assert_int_equal(fclose(file), 0);
+    server_stop(&server);
+    server_restart(&server, flags);
+    json_t *query = get(&server, "/v1/queries/damaged", 200);
+    const json_t *status = json_object_get(query, "status");
+    assert_string_equal(text_of(status, "state"), "FAILED");
+    assert_string_equal(text_of(status, "stateReason"), "QUERY_RECORD_DAMAGED");
+    assert_true(json_is_null(json_object_get(query, "spec")));
+    json_decref(query);
+    json_t *list = get(&server, "/v1/queries?state=FAILED", 200);
+    assert_int_equal(json_array_size(json_object_get(list, "queries")), 1);
+    json_decref(list);
+    static const char *const actions[] = {"/start", "/stop", "/restart", "/trigger"};
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        refused(&server, &(struct call){.method = "POST", .path = path_of("damaged", actions[i])},
+                500, "QUERY_RECORD_DAMAGED");
+    refused(&server,
+            &(struct call){.method = "PUT",
+                           .path = "/v1/queries/damaged",
+                           .body = RUNS("damaged"),
+                           .headers = {"If-Match: *", NULL}},
+            500, "QUERY_RECORD_DAMAGED");
+    refused(&server, &(struct call){.method = "DELETE", .path = "/v1/queries/damaged"}, 409,
+            "INVALID_STATE");
+    char content[256] = "";
+    file = fopen(record, "r");
+    assert_non_null(file);
+    size_t size = fread(content, 1, sizeof content, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(size, sizeof half - 1);
+    assert_memory_equal(content, half, size);
+    remove_query("damaged");
+    assert_int_equal(access(record, F_OK), -1);
+}
+
+static void two_queries_never_write_to_one_directory(void **state)
+{
+    (void)state;
+#define WRITES(name, path)                                                                         \
+    "{\"name\":\"" name                                                                            \
+    "\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT value FROM "                    \
+    "c\",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"" path "\"}},\"desiredState\":"     \
+    "\"STOPPED\",\"checkpointLocation\":\"/tmp/tidemill-w/" name "\"}"
+    json_decref(post(&server, "/v1/queries", WRITES("w1", "/tmp/tidemill-w/out"), 201));
+    static const char *const bodies[] = {WRITES("w2", "file:/tmp/tidemill-w/./out/"),
+                                         WRITES("w2", "/tmp/tidemill-w/w1/sink")};
+    for (size_t i = 0; i < 2; i++) {
+        refused(&server, &(struct call){.method = "POST", .path = "/v1/queries", .body = bodies[i]},
+                409, "SINK_PATH_IN_USE");
+        json_t *answer = post(&server, "/v1/validate", bodies[i], 200);
+        const json_t *first = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        assert_string_equal(text_of(first, "condition"), "SINK_PATH_IN_USE");
+        assert_string_equal(text_of(first, "pointer"), "/sink/options/path");
+        json_decref(answer);
+    }
+    json_decref(post(&server, "/v1/queries", WRITES("w2", "/tmp/tidemill-w/out2"), 201));
+    refused(&server,
+            &(struct call){.method = "PUT",
+                           .path = "/v1/queries/w2",
+                           .body = WRITES("w2", "/tmp/tidemill-w/out"),
+                           .headers = {"If-Match: *", NULL}},
+            409, "SINK_PATH_IN_USE");
+    json_t *answer = post(&server, "/v1/validate", WRITES("w1", "/tmp/tidemill-w/out"), 200);
+    assert_true(json_is_true(json_object_get(answer, "valid"))); /* its own */
+    json_decref(answer);
+    remove_query("w1");
+    remove_query("w2");
+}
+
+/* A worker that does not answer is killed; the query is stopped and loses nothing by it. */
+static void a_hung_worker_does_not_stop_a_stop(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    static const char *const fast[] = {"--heartbeat-interval", "50 ms", "--heartbeat-timeout",
+                                       "200 ms", NULL};
+    server_restart(&server, fast);
+    json_decref(post(&server, "/v1/queries", RUNS("hung"), 201));
+    await_state(&server, "hung", "RUNNING");
+    json_t *status = status_of("hung");
+    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+    json_decref(status);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    json_decref(post(&server, "/v1/queries/hung/stop", "", 202));
+    await_state(&server, "hung", "STOPPED");
+    remove_query("hung");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stop_works_when_nothing_can_be_written),
+        cmocka_unit_test(an_end_says_what_it_failed_with),
+        cmocka_unit_test(a_failed_query_starts_with_a_spec_that_is_applied_now),
+        cmocka_unit_test(a_new_spec_may_say_the_desired_state),
+        cmocka_unit_test(a_path_that_cannot_be_used_needs_a_person),
+        cmocka_unit_test(a_condition_on_delete_holds_or_not),
+        cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
+        cmocka_unit_test(a_damaged_record_is_shown_and_left_alone),
+        cmocka_unit_test(two_queries_never_write_to_one_directory),
+        cmocka_unit_test(a_hung_worker_does_not_stop_a_stop),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
