@@ -177,6 +177,16 @@ static struct expr *put_alias(struct arena *arena, struct expr *expr, void *arg)
     return expr;
 }
 
+static const char *alias_list(struct analyzer *analyzer, const struct ast_name_list *aliases)
+{
+    struct buffer names = {0};
+    for (size_t i = 0; i < aliases->count; i++)
+        buffer_printf(&names, "%s%s", i > 0 ? ", " : "", name_text(analyzer, &aliases->items[i]));
+    const char *copy = arena_strdup(analyzer->arena, buffer_text(&names));
+    buffer_fini(&names);
+    return copy;
+}
+
 static bool names_no_alias(const struct expr *expr, void *arg)
 {
     (void)arg;
@@ -214,7 +224,7 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
         if (ast->aliases.count > 1 && expr->kind != EXPR_GENERATOR)
             return error_raise_at(err, STATUS_MULTI_ALIAS_WITHOUT_GENERATOR, ast->position,
                                   ast->position_end, "expr", expr_sql(analyzer, expr), "names",
-                                  item.name, NULL);
+                                  alias_list(analyzer, &ast->aliases), NULL);
         if (ast->aliases.count == 1) {
             item.alias_id = analyzer->next_id++;
             select->aliases[select->alias_count++] = (struct lateral_alias){

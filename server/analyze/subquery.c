@@ -60,7 +60,28 @@ static enum status resolve_scalar_subquery(struct resolver *resolver, const stru
     return OK;
 }
 
+/* An aggregate without keys has one row, also where the enclosing row has no partner. */
+static bool has_one_row(const struct logical_node *plan)
+{
+    while (plan->kind == LOGICAL_PROJECT)
+        plan = plan->children[0];
+    return plan->kind == LOGICAL_AGGREGATE && plan->aggregate.key_count == 0;
+}
+
 /* ---- IN ---- */
+
+/* v IN (one row) is v = that row, which the plan of a scalar subquery finds for every v. */
+static enum status in_one_row(struct resolver *resolver, const struct ast_expr *ast,
+                              struct logical_node *plan, const struct expr_list *refs,
+                              struct expr *value, struct expr **out, struct error *err)
+{
+    struct expr *scalar = subquery_expr(resolver, ast, SUBQUERY_SCALAR, plan);
+    struct expr_list args = {0};
+    scalar->type = plan->output[0]->type;
+    scalar->nullable = true;
+    fill_outer(resolver, scalar, refs, &args);
+    return function_resolve_2(&resolver->analyzer->functions, "=", value, scalar, out, err);
+}
 
 static enum status in_values(struct resolver *resolver, const struct ast_expr *ast,
                              struct expr_list *values, struct error *err)
@@ -183,6 +204,11 @@ static enum status resolve_in_subquery(struct resolver *resolver, const struct a
     for (uint32_t i = 0; i < values.count; i++)
         values.items[i] = coercion_cast(&analyzer->functions, values.items[i], types[i]);
     plan = cast_output(analyzer, plan, types);
+    if (refs->count > 0 && values.count == 1 && resolver->clause != CLAUSE_JOIN &&
+        has_one_row(plan)) {
+        TRY(in_one_row(resolver, ast, plan, refs, values.items[0], out, err));
+        return ast->negated ? function_resolve_1(&analyzer->functions, "not", *out, out, err) : OK;
+    }
     struct expr *expr = subquery_expr(resolver, ast, SUBQUERY_IN, plan);
     expr->nullable = true;
     fill_outer(resolver, expr, refs, &values);
@@ -206,6 +232,11 @@ enum status resolve_subquery(struct resolver *resolver, const struct ast_expr *a
         return resolve_in_subquery(resolver, ast, &relation, &refs, out, err);
     if (ast->kind == AST_EXPR_SUBQUERY)
         return resolve_scalar_subquery(resolver, ast, &relation, &refs, out, err);
+    if (refs.count > 0 && has_one_row(relation.node)) {
+        *out = expr_literal_boolean(resolver->analyzer->arena, true);
+        analyzer_name_expr(resolver->analyzer, *out, "exists()");
+        return OK;
+    }
     struct expr_list args = {0};
     struct expr *expr = subquery_expr(resolver, ast, SUBQUERY_EXISTS, relation.node);
     fill_outer(resolver, expr, &refs, &args);
