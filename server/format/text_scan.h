@@ -65,30 +65,31 @@ static inline uint64_t digits_power(unsigned count)
     return powers[count];
 }
 
+/* The digits behind the first eight, whose value is `value`. */
+static inline uint64_t scan_more_digits(const uint8_t *at, uint64_t value, unsigned *count)
+{
+    uint64_t digits = digits_load(at);
+    unsigned more = digits_count(digits);
+    if (more > 0)
+        value = value * digits_power(more) + digits_value(digits << (64 - 8 * more));
+    for (; more >= 8 && more < 12 && (uint8_t)(at[more] - '0') <= 9; more++)
+        if (more < 11)
+            value = value * 10 + (uint8_t)(at[more] - '0');
+    *count = 8 + more;
+    return value;
+}
+
 /* Reads at most 19 digits; *count says how many there are (20: too many). */
-static inline uint64_t scan_digits(const uint8_t **cursor, unsigned *count)
+static inline __attribute__((always_inline)) uint64_t scan_digits(const uint8_t **cursor,
+                                                                  unsigned *count)
 {
     const uint8_t *at = *cursor;
     uint64_t digits = digits_load(at);
-    unsigned some = digits_count(digits);
-    if (some < 8) {
-        *count = some;
-        *cursor = at + some;
-        return some == 0 ? 0 : digits_value(digits << (64 - 8 * some));
-    }
-    uint64_t value = digits_value(digits);
-    digits = digits_load(at + 8);
-    some = digits_count(digits);
-    unsigned total = 8 + some;
-    if (some > 0)
-        value = value * digits_power(some) + digits_value(digits << (64 - 8 * some));
-    while (some == 8 && total < 20 && (uint8_t)(at[total] - '0') <= 9) {
-        if (total < 19)
-            value = value * 10 + (uint8_t)(at[total] - '0');
-        total++;
-    }
-    *count = total;
-    *cursor = at + total;
+    *count = digits_count(digits);
+    uint64_t value = *count == 0 ? 0 : digits_value(digits << (64 - 8 * *count));
+    if (*count == 8)
+        value = scan_more_digits(at + 8, value, count);
+    *cursor = at + *count;
     return value;
 }
 
