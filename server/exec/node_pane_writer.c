@@ -18,6 +18,7 @@
 #define SLOTS_MIN    1024
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
+#define LANES_MAX    UINT16_MAX
 
 /* 32 bits of the hash of key and pane, and the group's number + 1. */
 struct slot {
@@ -32,6 +33,8 @@ struct pane_writer {
     struct aggregate_calls calls;
     struct arena *arena; /* keys, blocks, what states point to */
     struct pane_group *groups;
+    uint16_t *lanes; /* by group: its partition */
+    uint32_t partitions;
     uint32_t count;
     uint32_t capacity;
     struct slot *slots;
@@ -68,6 +71,8 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->run == ctx->run)
         return OK;
     writer->run = ctx->run;
+    writer->partitions = ctx->partitions;
+    CHECK(writer->partitions < LANES_MAX);
     writer->count = 0;
     writer->rows = 0;
     writer->chunk_left = 0;
@@ -124,7 +129,8 @@ static enum status new_group(struct pane_writer *writer, struct bytes key, uint6
     if (writer->count == writer->capacity) {
         writer->capacity = writer->capacity == 0 ? SLOTS_MIN : writer->capacity * 2;
         writer->groups = realloc(writer->groups, writer->capacity * sizeof *writer->groups);
-        CHECK(writer->groups != NULL);
+        writer->lanes = realloc(writer->lanes, writer->capacity * sizeof *writer->lanes);
+        CHECK(writer->groups != NULL && writer->lanes != NULL);
     }
     if (writer->chunk_left == 0) {
         void *memory = NULL;
@@ -142,6 +148,7 @@ static enum status new_group(struct pane_writer *writer, struct bytes key, uint6
         .start_us = start_us,
         .block = writer->chunk,
     };
+    writer->lanes[writer->count] = (uint16_t)hash_bucket(hash, writer->partitions);
     aggregate_calls_init(&writer->calls, writer->chunk);
     writer->chunk += block_bytes;
     writer->chunk_left--;
@@ -247,6 +254,7 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
     (void)err;
     struct pane_writer *writer = self->state;
     uint32_t lanes = ctx->partitions;
+    CHECK(lanes == writer->partitions);
     if (writer->start_count != lanes + 1) {
         writer->start_count = lanes + 1;
         writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
@@ -260,11 +268,11 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
     uint32_t *starts = writer->starts;
     memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
     for (uint32_t i = 0; i < writer->count; i++)
-        starts[hash_bucket(writer->groups[i].hash, lanes) + 1]++;
+        starts[writer->lanes[i] + 1]++;
     for (uint32_t lane = 0; lane < lanes; lane++)
         starts[lane + 1] += starts[lane];
     for (uint32_t i = 0; i < writer->count; i++)
-        writer->order[starts[hash_bucket(writer->groups[i].hash, lanes)]++] = i;
+        writer->order[starts[writer->lanes[i]]++] = i;
     memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
     starts[0] = 0;
     return OK;
@@ -277,6 +285,7 @@ static void writer_close(struct exec_node *self)
         return;
     arena_free(writer->arena);
     free(writer->groups);
+    free(writer->lanes);
     free(writer->slots);
     free(writer->order);
     free(writer->starts);

@@ -24,6 +24,7 @@
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
 #define NONE         UINT32_MAX
+#define NO_LANE      UINT16_MAX /* it is part of another session */
 
 /* 32 bits of the key's hash, and the latest session of the key + 1. */
 struct slot {
@@ -39,6 +40,8 @@ struct session_writer {
     struct aggregate_calls calls;
     struct arena *arena; /* keys, blocks, what states point to */
     struct session_group *groups;
+    uint16_t *lanes; /* by group: its partition */
+    uint32_t partitions;
     uint32_t count;
     uint32_t capacity;
     uint32_t merged; /* how many are parts of others */
@@ -78,6 +81,8 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->run == ctx->run)
         return OK;
     writer->run = ctx->run;
+    writer->partitions = ctx->partitions;
+    CHECK(writer->partitions < NO_LANE);
     writer->count = writer->merged = writer->keys = 0;
     writer->rows = 0;
     writer->chunk_left = 0;
@@ -131,7 +136,8 @@ static enum status new_group(struct session_writer *writer, struct bytes key, ui
     if (writer->count == writer->capacity) {
         writer->capacity = writer->capacity == 0 ? SLOTS_MIN : writer->capacity * 2;
         writer->groups = realloc(writer->groups, writer->capacity * sizeof *writer->groups);
-        CHECK(writer->groups != NULL);
+        writer->lanes = realloc(writer->lanes, writer->capacity * sizeof *writer->lanes);
+        CHECK(writer->groups != NULL && writer->lanes != NULL);
     }
     if (writer->chunk_left == 0) {
         void *memory = NULL;
@@ -148,6 +154,7 @@ static enum status new_group(struct session_writer *writer, struct bytes key, ui
     }
     writer->groups[writer->count] = (struct session_group){
         .key = key, .hash = hash, .block = writer->chunk, .next = NONE, .into = NONE};
+    writer->lanes[writer->count] = (uint16_t)hash_bucket(hash, writer->partitions);
     aggregate_calls_init(&writer->calls, writer->chunk);
     writer->chunk += block_bytes;
     writer->chunk_left--;
@@ -179,6 +186,7 @@ static void merge_older(struct session_writer *writer, uint32_t number)
         if (older->start_us < into->start_us)
             into->start_us = older->start_us;
         older->into = number;
+        writer->lanes[into->next] = NO_LANE;
         into->next = older->next;
         writer->merged++;
     }
@@ -307,13 +315,13 @@ static void sort_groups(struct session_writer *writer, uint32_t lanes)
     uint32_t *starts = writer->starts;
     memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
     for (uint32_t i = 0; i < writer->count; i++)
-        if (writer->groups[i].into == NONE)
-            starts[hash_bucket(writer->groups[i].hash, lanes) + 1]++;
+        if (writer->lanes[i] != NO_LANE)
+            starts[writer->lanes[i] + 1]++;
     for (uint32_t lane = 0; lane < lanes; lane++)
         starts[lane + 1] += starts[lane];
     for (uint32_t i = 0; i < writer->count; i++)
-        if (writer->groups[i].into == NONE)
-            writer->order[starts[hash_bucket(writer->groups[i].hash, lanes)]++] = i;
+        if (writer->lanes[i] != NO_LANE)
+            writer->order[starts[writer->lanes[i]]++] = i;
     memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
     starts[0] = 0;
 }
@@ -324,6 +332,7 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
 {
     struct session_writer *writer = self->state;
     uint32_t lanes = ctx->partitions;
+    CHECK(lanes == writer->partitions);
     TRY(merge_parts(writer, err));
     if (writer->start_count != lanes + 1) {
         writer->start_count = lanes + 1;
@@ -347,6 +356,7 @@ static void writer_close(struct exec_node *self)
     arena_free(writer->arena);
     buffer_fini(&writer->scratch);
     free(writer->groups);
+    free(writer->lanes);
     free(writer->slots);
     free(writer->order);
     free(writer->starts);
