@@ -34,6 +34,9 @@ const struct route routes[] = {
     {METHOD_GET,    "/v1/queries/{q}/plan",                  "getPlan",              get_plan,              SCOPE_READ,    BODY_NONE},
     {METHOD_GET,    "/v1/queries/{q}/checkpoint",            "getCheckpoint",        get_checkpoint,        SCOPE_READ,    BODY_NONE},
     {METHOD_POST,   "/v1/queries/{q}/checkpoint/verify",     "verifyCheckpoint",     verify_checkpoint,     SCOPE_READ,    BODY_OPTIONAL},
+    {METHOD_POST,   "/v1/queries/{q}/rewind",                "rewindQuery",          rewind_query,          SCOPE_OPERATE, BODY_JSON},
+    {METHOD_GET,    "/v1/queries/{q}/state",                 "getState",             get_state,             SCOPE_READ,    BODY_NONE},
+    {METHOD_GET,    "/v1/queries/{q}/state/{operator}",      "getOperatorState",     get_operator_state,    SCOPE_READ,    BODY_NONE},
     {METHOD_GET,    "/v1/queries/{q}/results",               "getResults",           get_results,           SCOPE_READ,    BODY_NONE},
     {0},
 };

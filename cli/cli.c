@@ -13,6 +13,7 @@ static const struct {
     {"stop", command_stop, "QUERY"},         {"restart", command_restart, "QUERY"},
     {"progress", command_progress, "QUERY"}, {"status", command_status, "QUERY"},
     {"results", command_results, "QUERY"},   {"rm", command_rm, "QUERY"},
+    {"rewind", command_rewind, "QUERY"},     {"state", command_state, "QUERY"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -53,6 +54,7 @@ static bool read_flag(const char *arg, struct options_given *given)
         {"-f", &given->follow},         {"--follow", &given->follow},
         {"--force", &given->force},     {"--purge", &given->purge},
         {"--stopped", &given->stopped}, {"--immediate", &given->immediate},
+        {"--dry-run", &given->dry_run},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (strcmp(arg, flags[i].name) == 0) {
@@ -75,6 +77,14 @@ static bool read_value(int argc, char **argv, int *at, struct options_given *giv
         *good = given->json || strcmp(value, "table") == 0;
     } else if ((value = value_of("--state", argc, argv, at)) != NULL) {
         given->state = value;
+    } else if ((value = value_of("--to-batch", argc, argv, at)) != NULL) {
+        given->to_batch = value;
+    } else if ((value = value_of("--operator", argc, argv, at)) != NULL) {
+        given->operator_id = value;
+    } else if ((value = value_of("--batch", argc, argv, at)) != NULL) {
+        given->batch = value;
+    } else if ((value = value_of("--key", argc, argv, at)) != NULL) {
+        given->key = value;
     } else if ((value = value_of("--label", argc, argv, at)) != NULL) {
         given->label = value;
     } else if ((value = value_of("--wait", argc, argv, at)) != NULL) {
@@ -98,6 +108,16 @@ static void defaults(struct options_given *given)
     given->client.token = token == NULL || *token == '\0' ? NULL : token;
 }
 
+static int no_option(const char *command, const char *option)
+{
+    char nearest[64];
+    if (!cli_nearest_option(command, option, nearest, sizeof nearest))
+        return usage("there is no option", option);
+    fprintf(stderr, "error: there is no option %s. Did you mean %s?\nSee: tidemill %s --help\n",
+            option, nearest, command);
+    return EXIT_USAGE;
+}
+
 int cli_main(int argc, char **argv)
 {
     size_t command = 0;
@@ -118,7 +138,7 @@ int cli_main(int argc, char **argv)
             continue;
         }
         if (arg[0] == '-' && arg[1] != '\0')
-            return usage("there is no option", arg);
+            return no_option(argv[0], arg);
         if (given.target != NULL)
             return usage("too many arguments:", arg);
         given.target = arg;

@@ -15,11 +15,12 @@ struct options_given {
     const char *target; /* query name or spec file; NULL: none */
     bool json;          /* -o json */
     bool follow;        /* -f */
-    bool force, purge, stopped, immediate;
+    bool force, purge, stopped, immediate, dry_run;
     const char *wait; /* --wait STATE or seconds; NULL: none */
     const char *state, *label;
-    int64_t count;     /* -n; 0: not given */
-    int64_t timeout_s; /* --timeout; 0: none */
+    const char *to_batch, *operator_id, *batch, *key; /* NULL: not given */
+    int64_t count;                                    /* -n; 0: not given */
+    int64_t timeout_s;                                /* --timeout; 0: none */
 };
 
 /* ---- call.c ---- */
@@ -53,11 +54,14 @@ int command_submit(const struct options_given *given);
 int command_ls(const struct options_given *given);
 int command_get(const struct options_given *given);
 int command_start(const struct options_given *given);
+int command_start_plan(const struct options_given *given); /* start --dry-run */
 int command_stop(const struct options_given *given);
 int command_restart(const struct options_given *given);
 int command_progress(const struct options_given *given);
 int command_status(const struct options_given *given);
 int command_results(const struct options_given *given);
+int command_rewind(const struct options_given *given);
+int command_state(const struct options_given *given);
 int command_rm(const struct options_given *given);
 
 const char *text_at(const json_t *object, const char *key); /* "" if absent */

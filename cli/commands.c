@@ -10,6 +10,7 @@
 
 #define SPEC_BYTES_MAX   (64U << 20)
 #define LONG_WAIT_S      60
+#define LIST_PAGE        1000
 #define FOLLOW_COUNT_MAX 1000
 
 static enum status read_input(const char *path, struct buffer *out, struct error *err)
@@ -106,39 +107,71 @@ static void add_query_row(struct table *table, const json_t *query)
     table_add(table, cells);
 }
 
-int command_ls(const struct options_given *given)
+/* One page; its queries go to the end of `all`. */
+static int read_page(const struct options_given *given, const char *token, json_t *all,
+                     struct buffer *next)
 {
     struct buffer path = {0};
-    buffer_add_text(&path, "/v1/queries?pageSize=1000");
-    if (given->state != NULL)
-        buffer_printf(&path, "&state=%s", given->state);
+    buffer_printf(&path, "/v1/queries?pageSize=%lld",
+                  (long long)(given->count > 0 ? given->count : LIST_PAGE));
+    if (given->state != NULL) {
+        buffer_add_text(&path, "&state=");
+        percent_encode(&path, bytes_of_text(given->state), "");
+    }
     if (given->label != NULL) {
         buffer_add_text(&path, "&label=");
         percent_encode(&path, bytes_of_text(given->label), "");
+    }
+    if (*token != '\0') {
+        buffer_add_text(&path, "&pageToken=");
+        percent_encode(&path, bytes_of_text(token), "");
     }
     json_t *document = NULL;
     struct http_reply reply = {0};
     int code = EXIT_OK;
     const struct http_call call = {.method = "GET", .path = buffer_text(&path)};
     call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK)
+        (void)json_array_extend(all, json_object_get(document, "queries"));
+    buffer_clear(next);
+    if (code == EXIT_OK)
+        buffer_add_text(next, text_at(document, "nextPageToken"));
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&path);
+    return code;
+}
+
+int command_ls(const struct options_given *given)
+{
+    json_t *all = json_array();
+    struct buffer token = {0}, next = {0};
+    int code = EXIT_OK;
+    do {
+        buffer_clear(&token);
+        buffer_add_bytes(&token, buffer_bytes(&next));
+        code = read_page(given, buffer_text(&token), all, &next);
+    } while (code == EXIT_OK && next.size_bytes > 0);
     if (code == EXIT_OK && given->json) {
+        json_t *document = json_pack("{s:O, s:n}", "queries", all, "nextPageToken");
         print_json(document);
+        json_decref(document);
     } else if (code == EXIT_OK) {
         struct table table = {.columns = 5};
         static const char *const heading[] = {"NAME", "STATE", "BATCH", "SINCE", "REASON"};
         table_add(&table, heading);
         size_t i;
         json_t *query;
-        json_array_foreach(json_object_get(document, "queries"), i, query)
+        json_array_foreach(all, i, query)
         {
             add_query_row(&table, query);
         }
         table_print(&table);
         table_fini(&table);
     }
-    json_decref(document);
-    http_reply_fini(&reply);
-    buffer_fini(&path);
+    json_decref(all);
+    buffer_fini(&token);
+    buffer_fini(&next);
     return code;
 }
 
@@ -174,6 +207,8 @@ static int action(const struct options_given *given, const char *suffix, const c
 
 int command_start(const struct options_given *given)
 {
+    if (given->dry_run)
+        return command_start_plan(given);
     return action(given, "/start", "");
 }
 

@@ -7,6 +7,7 @@
 #include "api/http/problem.h"
 #include "api/resources/query_view.h"
 #include "api/resources/resources.h"
+#include "control/reports.h"
 
 #include <stdio.h>
 
@@ -91,10 +92,26 @@ static enum status no_arguments(const struct request *request, struct error *err
     return request_check_arguments(request, arguments, err);
 }
 
+/* What a start would do: nothing is started and nothing changed. */
+static enum status respond_plan(struct request *request, struct response *response,
+                                struct error *err)
+{
+    struct query_snapshot *query = NULL;
+    TRY(view_find(request, &query, err));
+    enum status status = report_start_plan(request->api->control, query, &response->body, err);
+    query_snapshot_unref(query);
+    return status;
+}
+
 enum status start_query(struct request *request, struct response *response, struct error *err)
 {
-    TRY(no_arguments(request, err));
+    static const char *const arguments[] = {"validateOnly", NULL};
+    bool validate_only = false;
+    TRY(request_check_arguments(request, arguments, err));
+    TRY(request_bool(request, "validateOnly", &validate_only, err));
     TRY(read_empty_body(request, err));
+    if (validate_only)
+        return respond_plan(request, response, err);
     struct command *command =
         request_has_command(request) ? NULL : command_new(COMMAND_START, request->param[0]);
     return run_action(request, response, command, GOAL_STARTED, err);

@@ -47,6 +47,9 @@ HANDLER(get_plan);
 HANDLER(get_checkpoint);
 HANDLER(verify_checkpoint);
 HANDLER(get_results);
+HANDLER(get_state);
+HANDLER(get_operator_state);
+HANDLER(rewind_query);
 
 #undef HANDLER
 

@@ -3,9 +3,11 @@
 #include "api/resources/resources.h"
 #include "control/reports.h"
 
-/* Adds the fields of an event (a start or an end) to the run of its id. */
-static void merge(json_t *runs, json_t *event)
+/* Adds the fields of an event (a start or an end) to the run of its id; a rewind is no run. */
+static void merge(json_t *runs, json_t *rewinds, json_t *event)
 {
+    if (json_object_get(event, "rewoundAt") != NULL)
+        (void)json_array_append(rewinds, event);
     const char *id = json_string_value(json_object_get(event, "runId"));
     if (id == NULL)
         return;
@@ -20,22 +22,20 @@ static void merge(json_t *runs, json_t *event)
     (void)json_array_append(runs, event);
 }
 
-static json_t *read_runs(struct bytes lines)
+static void read_runs(struct bytes lines, json_t *runs, json_t *rewinds)
 {
-    json_t *runs = json_array();
     while (lines.size_bytes > 0) {
         const uint8_t *end = memchr(lines.data, '\n', lines.size_bytes);
         size_t size = end == NULL ? lines.size_bytes : (size_t)(end - lines.data);
         struct error ignored = ERROR_INIT;
         json_t *event = NULL;
         if (json_load(bytes_of(lines.data, size), &event, &ignored) == OK) {
-            merge(runs, event);
+            merge(runs, rewinds, event);
             json_decref(event);
         }
         size_t step = end == NULL ? size : size + 1;
         lines = bytes_of(lines.data + step, lines.size_bytes - step);
     }
-    return runs;
 }
 
 /* A run without an end is the present one, or one whose end nobody saw. */
@@ -63,10 +63,13 @@ enum status list_runs(struct request *request, struct response *response, struct
     TRY(view_find(request, &query, err));
     enum status status = report_runs(request->api->control, query, &lines, err);
     if (status == OK) {
-        json_t *runs = read_runs(buffer_bytes(&lines));
+        json_t *runs = json_array(), *rewinds = json_array();
+        read_runs(buffer_bytes(&lines), runs, rewinds);
         complete(runs, query);
-        buffer_printf(&response->body, "{\"runs\":%s}", json_print(request->arena, runs));
+        buffer_printf(&response->body, "{\"runs\":%s,\"rewinds\":%s}",
+                      json_print(request->arena, runs), json_print(request->arena, rewinds));
         json_decref(runs);
+        json_decref(rewinds);
     }
     buffer_fini(&lines);
     query_snapshot_unref(query);

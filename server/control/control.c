@@ -492,6 +492,11 @@ const struct config *control_config(const struct control *control)
     return control->options.config;
 }
 
+const struct engine *control_engine(const struct control *control)
+{
+    return control->options.engine;
+}
+
 struct vfs *control_vfs(const struct control *control)
 {
     return control->options.vfs;

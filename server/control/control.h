@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/vfs.h"
 #include "config/config.h"
+#include "control/engine.h"
 #include "control/query_snapshot.h"
 
 #define CONTROL_MAILBOX_MAX 1024
@@ -27,6 +28,7 @@ struct control_options {
     struct clock *clock;
     struct log *log;
     const char *binary; /* of the workers: this program */
+    const struct engine *engine;
 };
 
 /* Reads the catalog; every query that should run is UNKNOWN until control_run starts it.
@@ -66,6 +68,7 @@ enum command_kind {
     COMMAND_TRIGGER,     /* done when the batch is committed */
     COMMAND_PROCESS_ALL, /* done when the worker has processed all input of now */
     COMMAND_RESULTS,     /* limit; `output` has the rows as NDJSON */
+    COMMAND_REWIND,      /* to_batch; `output` has what rewind_outcome_print says */
 };
 
 enum replace_rule {
@@ -85,6 +88,7 @@ struct command {
     char if_match[QUERY_ETAG_SIZE];
     int64_t timeout_us;
     int64_t limit;
+    int64_t to_batch;
     void (*wake)(void *ctx); /* any thread; must not call control */
     void *wake_ctx;
 
@@ -117,6 +121,7 @@ void control_forget(struct control *control, struct command *command);
 struct path_policy;
 const struct path_policy *control_paths(const struct control *control);
 const struct config *control_config(const struct control *control);
+const struct engine *control_engine(const struct control *control);
 struct vfs *control_vfs(const struct control *control);
 struct clock *control_clock(const struct control *control);
 struct log *control_log(const struct control *control);

@@ -90,6 +90,9 @@ void query_end_as(struct control *control, struct query *query, enum query_state
                   const char *reason);
 void query_want_start(struct control *control, struct query *query, const char *reason);
 void query_want_stop(struct control *control, struct query *query, bool immediate);
+/* The list of runs has it from then on. */
+void query_record_rewind(struct control *control, struct query *query, int64_t from_batch,
+                         int64_t to_batch);
 /* What the catalog is to know about the query. */
 struct catalog_entry query_record(const struct query *query);
 /* Stores spec, desired state and outcome.  Errors: IO_FAILURE, DISK_FULL. */

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "checkpoint/rewind.h"
 
 #include <stdio.h>
 
@@ -480,6 +481,37 @@ static void forward(struct control *control, struct command *command, struct que
         send_to_worker(query, command);
 }
 
+/* Here, on the main thread, so that no worker is started meanwhile. */
+static enum status rewind_checked(struct control *control, struct command *command,
+                                  struct query *query, struct error *err)
+{
+    struct arena *arena = arena_new("request", 0);
+    const struct query_definition *definition = query->now.definition;
+    struct rewind_outcome outcome;
+    struct rewind_request request = {
+        .vfs = control->options.vfs,
+        .clock = control->options.clock,
+        .dir = definition->checkpoint,
+        .query_id = query->now.query_id[0] == '\0' ? NULL : query->now.query_id,
+        .name = definition->name,
+        .to_batch = command->to_batch,
+    };
+    enum status status = check_allowed(query, ACTION_REWIND, err);
+    if (status == OK && query->worker != NULL) /* it has ended, but is not gone yet */
+        status = error_raise(err, STATUS_SERVER_BUSY, "reason",
+                             "the last worker of the query is still ending", NULL);
+    if (status == OK)
+        status = checkpoint_rewind(arena, &request, &outcome, err);
+    if (status == OK) {
+        rewind_outcome_print(&outcome, &command->output);
+        command->changed = outcome.to_batch != outcome.last_batch;
+        if (command->changed)
+            query_record_rewind(control, query, outcome.last_batch, outcome.to_batch);
+    }
+    arena_free(arena);
+    return status;
+}
+
 static void execute_on(struct control *control, struct command *command, struct query *query)
 {
     struct error err = ERROR_INIT;
@@ -500,6 +532,9 @@ static void execute_on(struct control *control, struct command *command, struct 
         break;
     case COMMAND_RESTART:
         status = restart_checked(control, command, query, &err);
+        break;
+    case COMMAND_REWIND:
+        status = rewind_checked(control, command, query, &err);
         break;
     case COMMAND_TRIGGER:
     case COMMAND_PROCESS_ALL:

@@ -164,6 +164,23 @@ static void run_line(struct control *control, struct query *query, struct buffer
     buffer_fini(line);
 }
 
+void query_record_rewind(struct control *control, struct query *query, int64_t from_batch,
+                         int64_t to_batch)
+{
+    char at[CLOCK_ISO_SIZE];
+    struct buffer line = {0};
+    clock_format_iso(now_us(control), at);
+    buffer_printf(&line, "{\"rewoundAt\":\"%s\",\"fromBatchId\":%lld,\"toBatchId\":%lld}", at,
+                  (long long)from_batch, (long long)to_batch);
+    run_line(control, query, &line);
+    history_rest(query->runs_log);
+    log_event(control->options.log, LOG_INFO, "query_rewound",
+              (struct log_field[]){log_text("queryName", query->now.definition->name),
+                                   log_i64("fromBatchId", from_batch),
+                                   log_i64("toBatchId", to_batch),
+                                   {0}});
+}
+
 static void record_start(struct control *control, struct query *query)
 {
     char started[CLOCK_ISO_SIZE];

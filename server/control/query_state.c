@@ -9,19 +9,20 @@ static const char *const state_names[QUERY_STATE_COUNT] = {
     "STOPPED", "STARTING", "RUNNING", "STOPPING", "RETRYING", "FAILED", "FINISHED", "UNKNOWN"};
 
 static const char *const action_names[QUERY_ACTION_COUNT] = {
-    "start", "stop", "restart", "trigger", "processAllAvailable", "results", "delete"};
+    "start", "stop", "restart", "trigger", "processAllAvailable", "results", "delete", "rewind"};
 
-/* Rows: states; columns: start, stop, restart, trigger, processAllAvailable, results, delete.
+/* Rows: states; columns: start, stop, restart, trigger, processAllAvailable, results, delete,
+ * rewind.
  * Asking for what is so already is allowed and changes nothing. */
 static const bool allowed[QUERY_STATE_COUNT][QUERY_ACTION_COUNT] = {
-    [QUERY_STOPPED] = {true, true, true, false, false, false, true},
-    [QUERY_STARTING] = {true, true, true, true, true, true, false},
-    [QUERY_RUNNING] = {true, true, true, true, true, true, false},
-    [QUERY_STOPPING] = {true, true, true, false, false, false, false},
-    [QUERY_RETRYING] = {true, true, true, false, false, false, false},
-    [QUERY_FAILED] = {true, true, true, false, false, true, true},
-    [QUERY_FINISHED] = {true, true, true, false, true, true, true},
-    [QUERY_UNKNOWN] = {true, true, true, false, false, false, false},
+    [QUERY_STOPPED] = {true, true, true, false, false, false, true, true},
+    [QUERY_STARTING] = {true, true, true, true, true, true, false, false},
+    [QUERY_RUNNING] = {true, true, true, true, true, true, false, false},
+    [QUERY_STOPPING] = {true, true, true, false, false, false, false, false},
+    [QUERY_RETRYING] = {true, true, true, false, false, false, false, false},
+    [QUERY_FAILED] = {true, true, true, false, false, true, true, true},
+    [QUERY_FINISHED] = {true, true, true, false, true, true, true, true},
+    [QUERY_UNKNOWN] = {true, true, true, false, false, false, false, false},
 };
 
 const char *query_state_name(enum query_state state)

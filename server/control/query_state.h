@@ -27,8 +27,9 @@ enum query_action {
     ACTION_PROCESS_ALL,
     ACTION_READ_RESULTS,
     ACTION_DELETE,
+    ACTION_REWIND,
 };
-#define QUERY_ACTION_COUNT ((int)ACTION_DELETE + 1)
+#define QUERY_ACTION_COUNT ((int)ACTION_REWIND + 1)
 
 const char *query_state_name(enum query_state state); /* "RUNNING" */
 bool query_state_find(const char *name, enum query_state *out);

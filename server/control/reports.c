@@ -119,6 +119,32 @@ int64_t report_last_batch(struct control *control, const struct query_definition
     return last < 0 ? -1 : last;
 }
 
+static struct engine_query engine_query_of(struct control *control,
+                                           const struct query_snapshot *query)
+{
+    return (struct engine_query){
+        .vfs = control_vfs(control),
+        .clock = control_clock(control),
+        .spec_json = bytes_of_text(query->definition->json),
+        .checkpoint = query->definition->checkpoint,
+    };
+}
+
+enum status report_start_plan(struct control *control, const struct query_snapshot *query,
+                              struct buffer *out, struct error *err)
+{
+    const struct engine_query it = engine_query_of(control, query);
+    return control_engine(control)->start_plan(&it, out, err);
+}
+
+enum status report_state(struct control *control, const struct query_snapshot *query,
+                         const struct engine_state_request *request, bool *found,
+                         struct buffer *out, struct error *err)
+{
+    const struct engine_query it = engine_query_of(control, query);
+    return control_engine(control)->state(&it, request, found, out, err);
+}
+
 static enum status read_history(const struct query_snapshot *query, const char *name, size_t count,
                                 struct buffer *out, struct error *err)
 {

@@ -35,8 +35,23 @@ static bool wants_batch(const struct query *query)
                                    query->previous->eviction_watermark_us);
 }
 
+/* A batch that ran before a rewind is what it was. */
+static enum status take_replay(struct query *query, struct error *err)
+{
+    int64_t id = query->next_batch_id;
+    struct arena *arena = query->intent_arena[id & 1];
+    if (query->intent != NULL || id >= query->replay_end)
+        return OK;
+    const struct logged_batch *batch = &query->replays[id - query->replay_first];
+    if (!batch->has_intent)
+        return OK;
+    arena_reset(arena);
+    return checkpoint_read_intent(query->checkpoint, &batch->intent, arena, &query->intent, err);
+}
+
 enum status batch_plan_next(struct query *query, struct error *err)
 {
+    TRY(take_replay(query, err));
     if (query->intent != NULL) {
         CHECK(query->intent->batch_id == query->next_batch_id);
         query->timing.planned = false;

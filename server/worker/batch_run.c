@@ -197,6 +197,7 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
     struct task *task = &run->tasks[index];
     bool partitioned = stage_is_partitioned(run->stage);
     struct pipeline *pipeline = NULL;
+    uint64_t before = 0;
     TRY(stage_pipeline(query->graph, run->stage, partitioned ? index : worker, &pipeline, err));
     struct pipeline_task config = {
         .batch_id = run->intent->batch_id,
@@ -207,15 +208,21 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
         .random_seed = run->intent->random_seed,
         .task = index,
         .cancelled = &query->cancelled,
+        .memory_limit = query->budget.limit_bytes,
+        .writer_limit = query->budget.limit_bytes / 2 / query->parallelism,
     };
     if (run->last)
         config.sink = query->sink->ops->writer(query->sink, partitioned ? worker : index);
+    if (pipeline_change_count(pipeline) > 0)
+        before = state_budget_bytes(pipeline);
     TRY(pipeline_begin(pipeline, &config, err));
     TRY(run_leaves(run, pipeline, task, err));
     count_task(run, pipeline, task);
     pipeline_end(pipeline);
-    if (partitioned)
-        return pipeline_changes(pipeline, err);
+    if (partitioned) {
+        TRY(pipeline_changes(pipeline, err));
+        return state_budget_note(query, pipeline, before, err);
+    }
     return run->last ? query->sink->ops->task_finish(query->sink, index, err) : OK;
 }
 
@@ -298,6 +305,7 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
     query->timing.get_batch_us = clock_monotonic_us(query->config.clock) - began_us;
     for (uint32_t i = 0; i < graph->count; i++) {
         runs[i].on_batch_thread = query->parallelism == 1 || bytes < INLINE_BYTES;
+        TRY(state_budget_prepare(query, i, err));
         TRY(run_stage(&runs[i], err));
     }
     return query->sink->ops->stage(query->sink, &query->result.sink_due, &query->result.sink_rows,

@@ -112,6 +112,11 @@ static bool same_operators(const json_t *was, const json_t *now)
     return true;
 }
 
+static bool same_number(const json_t *old, const json_t *new_)
+{
+    return json_is_integer(old) && json_is_integer(new_);
+}
+
 /* An entry is "name type"; a name may hold blanks, and so may few types: intervals. */
 static const char *type_of(const char *entry)
 {
@@ -129,6 +134,8 @@ static bool same_types(const json_t *was, const json_t *now)
     for (size_t i = 0; i < json_array_size(was); i++) {
         const char *old = json_string_value(json_array_get(was, i));
         const char *new_ = json_string_value(json_array_get(now, i));
+        if (same_number(json_array_get(was, i), json_array_get(now, i)))
+            continue;
         if (old == NULL || new_ == NULL || strcmp(type_of(old), type_of(new_)) != 0)
             return false;
     }
@@ -141,6 +148,8 @@ static const struct {
     const char *stored, *now;
 } parts[] = {
     {"keys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
+    {"slidingWindow", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema",
+     "newKeySchema"},
     {"leftKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
     {"rightKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
     {"state", STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema",
@@ -196,8 +205,9 @@ static enum status compare(const struct query *query, const json_t *was, const j
 enum status fingerprint_check(const struct query *query, struct error *err)
 {
     const struct run_record *last = checkpoint_last_run(query->checkpoint);
-    if (last == NULL || checkpoint_last_intent(query->checkpoint) == NULL ||
-        last->fingerprint == query->plan->fingerprint)
+    bool has_run = checkpoint_last_intent(query->checkpoint) != NULL ||
+                   checkpoint_replay_end(query->checkpoint) > 0;
+    if (last == NULL || !has_run || last->fingerprint == query->plan->fingerprint)
         return OK;
     enum status status = OK;
     json_t *was = json_loadb((const char *)last->fingerprint_text.data,
@@ -210,4 +220,57 @@ enum status fingerprint_check(const struct query *query, struct error *err)
     json_decref(was);
     json_decref(now);
     return status;
+}
+
+static void compare_one(const struct query *query, const json_t *was, const json_t *now,
+                        struct operator_verdict *out)
+{
+    json_t *old = json_array(), *new_ = json_array();
+    if (was != NULL)
+        (void)json_array_append(old, (json_t *)(uintptr_t)was);
+    if (now != NULL)
+        (void)json_array_append(new_, (json_t *)(uintptr_t)now);
+    enum status status = OK;
+    if (!same_operators(old, new_))
+        status = other_operators(STATUS_STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA,
+                                 old, new_, &out->why);
+    else
+        status = check_operator(query, was, now, &out->why);
+    out->fits = status == OK;
+    json_decref(old);
+    json_decref(new_);
+}
+
+void fingerprint_operators(const struct query *query, struct arena *arena,
+                           struct operator_verdict **out, uint32_t *count)
+{
+    const struct run_record *last =
+        query->checkpoint == NULL ? NULL : checkpoint_last_run(query->checkpoint);
+    json_t *was = NULL;
+    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
+    if (last != NULL && (checkpoint_last_intent(query->checkpoint) != NULL ||
+                         checkpoint_replay_end(query->checkpoint) > 0))
+        was = json_loadb((const char *)last->fingerprint_text.data,
+                         last->fingerprint_text.size_bytes, 0, NULL);
+    const json_t *old = json_object_get(was, "operators");
+    const json_t *new_ = json_object_get(now, "operators");
+    size_t most =
+        json_array_size(old) > json_array_size(new_) ? json_array_size(old) : json_array_size(new_);
+    *out = arena_new_object(arena, (most + 1) * sizeof **out);
+    *count = (uint32_t)most;
+    for (size_t i = 0; i < most; i++) {
+        const json_t *a = json_array_get(old, i), *b = json_array_get(new_, i);
+        struct operator_verdict *verdict = &(*out)[i];
+        *verdict = (struct operator_verdict){
+            .kind = arena_strdup(arena, text_of(b != NULL ? b : a, "kind")),
+            .index = (uint32_t)i,
+            .is_new = was == NULL,
+            .fits = true,
+        };
+        error_clear(&verdict->why);
+        if (was != NULL)
+            compare_one(query, a, b, verdict);
+    }
+    json_decref(was);
+    json_decref(now);
 }

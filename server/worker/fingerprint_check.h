@@ -14,4 +14,17 @@
  */
 MUST_USE enum status fingerprint_check(const struct query *query, struct error *err);
 
+/* One operator with state, as the checkpoint has it and as the plan would have it. */
+struct operator_verdict {
+    const char *kind; /* as in EXPLAIN; of the plan, or of the checkpoint if the plan has none */
+    uint32_t index;
+    bool is_new; /* the checkpoint has no batch yet: nothing to compare with */
+    bool fits;
+    struct error why; /* what differs, if it does not fit */
+};
+
+/* The same for each operator by itself, upstream first; lists are in `arena`. */
+void fingerprint_operators(const struct query *query, struct arena *arena,
+                           struct operator_verdict **out, uint32_t *count);
+
 #endif

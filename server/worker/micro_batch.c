@@ -46,6 +46,14 @@ static void batch_committed(struct query *query, struct batch_intent *intent)
     query->batches++;
 }
 
+/* A batch that is run again after a rewind may be in the sink already, which then leaves it at
+ * that: the rows are the same.  It is due all the same, so that the sink is not ahead of the log.
+ */
+static bool sink_has(const struct query *query, int64_t batch_id)
+{
+    return batch_id < query->replay_end && batch_id <= query->sink_last;
+}
+
 enum status micro_batch_run(struct query *query, struct error *err)
 {
     enum status status = OK;
@@ -69,7 +77,7 @@ enum status micro_batch_run(struct query *query, struct error *err)
     TRY_OUT(batch_run(query, intent, err));
     watermark_update(&query->watermark, query->result.event_times);
     changes.next_watermark_us = watermark_global_us(&query->watermark);
-    changes.sink_due = query->result.sink_due;
+    changes.sink_due = query->result.sink_due || sink_has(query, batch_id);
     changes.input_rows = query->result.input_rows_all;
     changes.output_rows = query->result.output_rows;
     TRY_OUT(batch_append_state(query, err));
@@ -77,7 +85,7 @@ enum status micro_batch_run(struct query *query, struct error *err)
     TRY_OUT(checkpoint_sync(query->checkpoint, err));
     TRY_OUT(FAILPOINT(post_sync, err));
 
-    if (changes.sink_due) {
+    if (query->result.sink_due) {
         query_set_status(query, "WRITING_SINK", "Processing new data", true);
         TRY_OUT(checkpoint_check_fence(query->checkpoint, batch_id, err));
         TRY_OUT(query->sink->ops->commit(query->sink, batch_id, err));

@@ -91,6 +91,25 @@ static void add_event_time(const struct query *query, int64_t watermark_us, bool
 
 #define OPERATORS_MAX 64
 
+/* Beside Spark's: what of the state is on the disk only, and what a batch read of it. */
+static void add_custom_metrics(const struct operator_stats *stats, bool dedup, bool ran,
+                               struct buffer *out)
+{
+    bool spilled = stats->rows_spilled > 0 || stats->spill_lookups > 0 || stats->spill_scanned > 0;
+    if (!dedup && !spilled)
+        return;
+    buffer_add_text(out, ",\"customMetrics\":{");
+    if (dedup)
+        buffer_printf(out, "\"numDroppedDuplicateRows\":%" PRIu64, ran ? stats->duplicates : 0);
+    if (spilled)
+        buffer_printf(out,
+                      "%s\"numRowsSpilled\":%" PRIu64 ",\"numRowsUnspilled\":%" PRIu64
+                      ",\"spillKeysLookedUp\":%" PRIu64 ",\"spillRowsScanned\":%" PRIu64,
+                      dedup ? "," : "", stats->rows_spilled, ran ? stats->rows_fetched : 0,
+                      ran ? stats->spill_lookups : 0, ran ? stats->spill_scanned : 0);
+    buffer_add_text(out, "}");
+}
+
 /* An idle report repeats the numbers of the last batch, but for rows updated and dropped. */
 static void add_operator(const struct query *query, const struct stage_operator *operator_,
                          bool ran, struct buffer *out)
@@ -110,9 +129,7 @@ static void add_operator(const struct query *query, const struct stage_operator 
         name, stats->rows_total, ran ? stats->rows_updated : 0, query->timing.add_batch_us / 1000,
         stats->rows_removed, query->timing.state_us / 1000, stats->memory_bytes,
         ran ? stats->rows_dropped : 0, query->partitions, query->partitions);
-    if (dedup)
-        buffer_printf(out, ",\"customMetrics\":{\"numDroppedDuplicateRows\":%" PRIu64 "}",
-                      ran ? stats->duplicates : 0);
+    add_custom_metrics(stats, dedup, ran, out);
     buffer_add_text(out, "}");
 }
 

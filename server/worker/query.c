@@ -40,7 +40,7 @@ static void take_plan(struct query *query, const struct query_plan *plan)
         query->name = plan->spec->name;
 }
 
-static enum status lock_checkpoint(struct query *query, struct error *err)
+enum status query_open_checkpoint(struct query *query, bool look_only, struct error *err)
 {
     const char *dir = query->spec->checkpoint_location;
     if (dir == NULL)
@@ -59,32 +59,47 @@ static enum status lock_checkpoint(struct query *query, struct error *err)
         .run_id = query->run_id,
         .progress_keep = progress_keep < 2 ? 1 : (uint32_t)(progress_keep - 1),
         .batches_keep = keep < 2 ? 2 : keep,
+        .look_only = look_only,
     };
     return checkpoint_open(&config, &query->checkpoint, err);
 }
 
-/* The first analysis comes before the lock, so that a wrong spec leaves no trace; where the
- * checkpoint pins other settings than the spec has, there is a second one with them. */
-static enum status plan_and_lock(struct query *query, struct error *err)
+enum status query_make_plan(struct query *query, struct error *err)
 {
     struct query_plan_config config;
     struct query_plan plan = {0};
     make_plan_config(query, &config);
     TRY(query_plan_make(query->arena, &config, &plan, err));
     take_plan(query, &plan);
-    TRY(stream_check(query->plan->root, err));
-    TRY(lock_checkpoint(query, err));
+    return stream_check(query->plan->root, err);
+}
+
+enum status query_pin_plan(struct query *query, struct error *err)
+{
+    struct query_plan_config config;
+    struct query_plan plan = {0};
+    make_plan_config(query, &config);
     config.pinned = checkpoint_last_intent(query->checkpoint);
-    if (config.pinned != NULL && query_plan_differs(plan.spec, config.pinned)) {
-        TRY(query_plan_make(query->arena, &config, &plan, err));
-        take_plan(query, &plan);
-    }
+    if (config.pinned == NULL || !query_plan_differs(query->spec, config.pinned))
+        return OK;
+    TRY(query_plan_make(query->arena, &config, &plan, err));
+    take_plan(query, &plan);
+    return OK;
+}
+
+/* The first analysis comes before the lock, so that a wrong spec leaves no trace; where the
+ * checkpoint pins other settings than the spec has, there is a second one with them. */
+static enum status plan_and_lock(struct query *query, struct error *err)
+{
+    TRY(query_make_plan(query, err));
+    TRY(query_open_checkpoint(query, false, err));
+    TRY(query_pin_plan(query, err));
     TRY(fingerprint_check(query, err));
     return checkpoint_start_run(query->checkpoint, query->plan->fingerprint,
                                 bytes_of_text(query->plan->fingerprint_text), err);
 }
 
-static enum status open_sink(struct query *query, struct error *err)
+enum status query_open_sink(struct query *query, struct error *err)
 {
     const char *format = query->spec->sink.format;
     const struct sink_ops *ops = query->config.find_sink(format);
@@ -92,7 +107,7 @@ static enum status open_sink(struct query *query, struct error *err)
         return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
     struct sink_config config = {
         .name = query->name,
-        .query_id = checkpoint_query_id(query->checkpoint),
+        .query_id = query->checkpoint == NULL ? NULL : checkpoint_query_id(query->checkpoint),
         .format = format,
         .options = &query->spec->sink.options,
         .schema = query->schema,
@@ -102,7 +117,9 @@ static enum status open_sink(struct query *query, struct error *err)
         .time_zone = query->time_zone,
         .vfs = query->config.vfs,
         .clock = query->config.clock,
-        .state_dir = arena_sprintf(query->arena, "%s/sink", checkpoint_dir(query->checkpoint)),
+        .state_dir = arena_sprintf(query->arena, "%s/sink",
+                                   query->checkpoint == NULL ? query->config.default_checkpoint_dir
+                                                             : checkpoint_dir(query->checkpoint)),
         .conf = query->spec->conf.items,
         .conf_count = query->spec->conf.count,
     };
@@ -157,6 +174,48 @@ static enum status build_graph(struct query *query, struct error *err)
     return stage_graph_new(query->arena, &config, &query->graph, err);
 }
 
+/* What a rewind left to be run again. */
+enum status query_find_replays(struct query *query, struct error *err)
+{
+    query->replay_first = query->next_batch_id;
+    query->replay_end = checkpoint_replay_end(query->checkpoint);
+    if (query->replay_end <= query->replay_first)
+        return OK;
+    return checkpoint_logged_batches(query->checkpoint, query->arena, query->replay_first,
+                                     query->replay_end, &query->replays, err);
+}
+
+static enum status read_pending(struct query *query, struct arena *arena,
+                                struct batch_intent **pending, size_t *count, struct error *err)
+{
+    *count = 0;
+    if (query->intent != NULL)
+        pending[(*count)++] = query->intent;
+    for (int64_t id = query->next_batch_id + (int64_t)*count; id < query->replay_end; id++) {
+        const struct logged_batch *batch = &query->replays[id - query->replay_first];
+        if (batch->has_intent)
+            TRY(checkpoint_read_intent(query->checkpoint, &batch->intent, arena,
+                                       &pending[(*count)++], err));
+    }
+    return OK;
+}
+
+/* The sources hear of everything that is logged and will be read again. */
+enum status query_recover_sources(struct query *query, struct error *err)
+{
+    enum status status = OK;
+    struct arena *arena = arena_new("pending intents", 0);
+    int64_t left = query->replay_end - query->next_batch_id;
+    struct batch_intent **pending =
+        arena_new_object(arena, (size_t)(left > 0 ? left + 1 : 2) * sizeof *pending);
+    size_t count = 0;
+    TRY_OUT(read_pending(query, arena, pending, &count, err));
+    TRY_OUT(source_set_recover(&query->sources, query->previous, pending, count, err));
+out:
+    arena_free(arena);
+    return status;
+}
+
 /* Where the last run stopped, and what that leaves to do. */
 static enum status recover(struct query *query, struct error *err)
 {
@@ -183,6 +242,8 @@ static enum status recover(struct query *query, struct error *err)
         if (changes != NULL)
             watermark_restore(&query->watermark, changes->next_watermark_us);
     }
+    query->sink_last = facts.sink_last;
+    TRY(query_find_replays(query, err));
     TRY(state_snapshot_load(query, query->next_batch_id - 1, err));
     log_event(query->config.log, LOG_INFO, "query_recovered",
               (struct log_field[]){log_text("step", recovery_step_name(step)),
@@ -192,6 +253,21 @@ static enum status recover(struct query *query, struct error *err)
     return OK;
 }
 
+enum status query_open_sources(struct query *query, struct relation_context *context,
+                               const char *dir, struct error *err)
+{
+    *context = (struct relation_context){
+        .spec = query->spec,
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .log = query->config.log,
+        .time_zone = query->time_zone,
+        .ansi = query->ansi,
+        .find_source = query->config.find_source,
+    };
+    return source_set_open(query->arena, context, query->plan, dir, &query->sources, err);
+}
+
 static enum status open_parts(struct query *query, struct error *err)
 {
     query_set_status(query, "STARTING", "Initializing StreamExecution", false);
@@ -199,24 +275,17 @@ static enum status open_parts(struct query *query, struct error *err)
     log_set_query(query->config.log, query->name, checkpoint_query_id(query->checkpoint),
                   query->run_id);
     query_set_status(query, "STARTING", "Initializing sources", false);
-    struct relation_context context = {
-        .spec = query->spec,
-        .vfs = query->config.vfs,
-        .clock = query->config.clock,
-        .time_zone = query->time_zone,
-        .ansi = query->ansi,
-        .find_source = query->config.find_source,
-    };
-    TRY(source_set_open(query->arena, &context, query->plan, checkpoint_dir(query->checkpoint),
-                        &query->sources, err));
+    struct relation_context context;
+    TRY(query_open_sources(query, &context, checkpoint_dir(query->checkpoint), err));
     table_set_init(&query->tables, query->arena, &context, query->plan);
-    TRY(open_sink(query, err));
+    TRY(query_open_sink(query, err));
     const char *policy = conf_text(&query->spec->conf, CONF_streaming_multipleWatermarkPolicy);
     watermark_init(&query->watermark, query->arena, query->plan,
                    policy != NULL && strcmp(policy, "max") == 0 ? WATERMARK_MAX : WATERMARK_MIN);
     TRY(build_graph(query, err));
+    state_budget_init(query);
     TRY(recover(query, err));
-    TRY(source_set_recover(&query->sources, query->previous, query->intent, err));
+    TRY(query_recover_sources(query, err));
     if (query->spec->trigger == TRIGGER_AVAILABLE_NOW)
         TRY(source_set_freeze(&query->sources, err));
     query->result.input_rows =

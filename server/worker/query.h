@@ -15,7 +15,9 @@
 #include "checkpoint/checkpoint.h"
 #include "exec/stage_graph.h"
 #include "sink/sink.h"
+#include "state/state_store.h"
 #include "worker/source_set.h"
+#include "worker/state_budget.h"
 #include "worker/table_set.h"
 #include "worker/watermark.h"
 
@@ -45,7 +47,9 @@ struct query_config {
     const char *run_id;                 /* NULL: a new one */
     const char *default_checkpoint_dir; /* if the spec names none */
     uint32_t parallelism;
-    struct query_observer *observer; /* NULL: nobody */
+    enum state_store_kind state_store; /* where the state is kept beside memory */
+    struct query_observer *observer;   /* NULL: nobody */
+    bool spill_always; /* for tests: before each batch all state that can is let go of memory */
     /* Other implementations of sources and sinks, for tests; NULL: the registries. */
     const struct source_ops *(*find_source)(const char *format);
     const struct sink_ops *(*find_sink)(const char *format);
@@ -76,29 +80,11 @@ struct batch_result {
     struct event_time_stats *event_times; /* per watermark operator */
 };
 
-enum snapshot_job_state {
-    SNAPSHOT_RUNNING,
-    SNAPSHOT_DONE,
-    SNAPSHOT_FAILED,
-};
-
-/* A snapshot on its way to the disk. */
-struct snapshot_job {
-    struct vfs *vfs;
-    struct vfs_file *file;
-    struct arena *arena; /* the paths */
-    const char *dir, *from, *to;
-    int64_t version;
-    atomic_int state; /* enum snapshot_job_state */
-};
-
 /* See state_snapshot.h. */
-struct query_snapshot {
-    int64_t version; /* of the newest durable one, NO_BATCH: none */
-    int64_t before;  /* of the one before it */
-    uint64_t bytes;
-    uint64_t log_bytes; /* of changes since */
-    struct snapshot_job *job;
+struct query_durability {
+    struct state_store *store; /* NULL: the query has no state */
+    uint64_t log_bytes;        /* of changes since the last snapshot was asked for */
+    uint64_t batches;          /* since then */
 };
 
 struct query {
@@ -130,7 +116,12 @@ struct query {
     struct arena *intent_arena[2];
     struct batch_intent *intent;   /* planned or logged, and not yet committed; NULL: none */
     struct batch_intent *previous; /* the newest committed one; NULL: none */
-    bool acknowledged;             /* the sources know that `previous` is committed */
+    /* After a rewind: the batches [next_batch_id at the start, replay_end) are in the log, and run
+     * again as they were. */
+    struct logged_batch *replays;
+    int64_t replay_first, replay_end;
+    int64_t sink_last; /* what the sink had at the start */
+    bool acknowledged; /* the sources know that `previous` is committed */
     struct arena *batch_arena;
     struct batch_result result;
     struct trigger_timing timing;
@@ -140,8 +131,8 @@ struct query {
     uint64_t batches;         /* committed in this run */
     bool is_data_available;
     struct buffer scratch;
-    struct query_snapshot state_snapshot;
-    struct background *background; /* NULL until needed */
+    struct query_durability state_snapshot;
+    struct state_budget budget;
 };
 
 /* Errors: those of parsing, analysis, planning, the checkpoint, sources and sink. */
@@ -150,6 +141,22 @@ MUST_USE enum status query_open(const struct query_config *config, struct query 
 
 /* Ends the run in order if it is `clean`: COMMIT becomes durable, the lock is given back. */
 void query_close(struct query *query, bool clean);
+
+/*
+ * The parts of query_open(), for those who only look (start_plan.c, state_view.c): a query in which
+ * arena, config and intent arenas are set.  Nothing is started.
+ */
+MUST_USE enum status query_make_plan(struct query *query, struct error *err);
+/* With `look_only` nothing is locked or changed.  Errors: those of checkpoint_open. */
+MUST_USE enum status query_open_checkpoint(struct query *query, bool look_only, struct error *err);
+/* Plans again if the checkpoint pins other settings than the spec has. */
+MUST_USE enum status query_pin_plan(struct query *query, struct error *err);
+MUST_USE enum status query_open_sink(struct query *query, struct error *err);
+MUST_USE enum status query_open_sources(struct query *query, struct relation_context *context,
+                                        const char *dir, struct error *err);
+/* What a rewind left to be run again, from next_batch_id on. */
+MUST_USE enum status query_find_replays(struct query *query, struct error *err);
+MUST_USE enum status query_recover_sources(struct query *query, struct error *err);
 
 /* Tells the observer. */
 void query_set_status(struct query *query, const char *phase, const char *message,

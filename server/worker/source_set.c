@@ -64,25 +64,39 @@ static void remember_end(struct source_use *use, struct bytes end)
     buffer_add_bytes(&use->end, end);
 }
 
+static enum status recover_use(struct source_use *use, uint32_t index,
+                               const struct batch_intent *committed,
+                               struct batch_intent *const *pending, size_t pending_count,
+                               struct error *err)
+{
+    struct arena *arena = arena_new("pending ranges", 0);
+    struct source_range *again = arena_new_object(arena, (pending_count + 1) * sizeof *again);
+    const struct source_range *last = NULL;
+    size_t count = 0;
+    if (committed != NULL && committed->sources[index].range.end.size_bytes > 0)
+        last = &committed->sources[index].range;
+    for (size_t i = 0; i < pending_count; i++)
+        if (pending[i]->sources[index].has_data)
+            again[count++] = pending[i]->sources[index].range;
+    enum status status =
+        use->source->ops->recover(use->source, last, count == 0 ? NULL : again, count, err);
+    if (status == OK && count > 0)
+        remember_end(use, again[count - 1].end);
+    else if (status == OK && last != NULL)
+        remember_end(use, last->end);
+    arena_free(arena);
+    return status;
+}
+
 enum status source_set_recover(struct source_set *set, const struct batch_intent *committed,
-                               const struct batch_intent *pending, struct error *err)
+                               struct batch_intent *const *pending, size_t pending_count,
+                               struct error *err)
 {
     TRY(check_count(set, committed, err));
-    TRY(check_count(set, pending, err));
-    for (uint32_t i = 0; i < set->count; i++) {
-        struct source_use *use = &set->uses[i];
-        const struct source_range *last = NULL;
-        const struct source_range *again = NULL;
-        if (committed != NULL && committed->sources[i].range.end.size_bytes > 0)
-            last = &committed->sources[i].range;
-        if (pending != NULL && pending->sources[i].has_data)
-            again = &pending->sources[i].range;
-        TRY(use->source->ops->recover(use->source, last, again, again == NULL ? 0 : 1, err));
-        if (again != NULL)
-            remember_end(use, again->end);
-        else if (last != NULL)
-            remember_end(use, last->end);
-    }
+    for (size_t i = 0; i < pending_count; i++)
+        TRY(check_count(set, pending[i], err));
+    for (uint32_t i = 0; i < set->count; i++)
+        TRY(recover_use(&set->uses[i], i, committed, pending, pending_count, err));
     return OK;
 }
 

@@ -30,13 +30,14 @@ MUST_USE enum status source_set_open(struct arena *query, const struct relation_
 void source_set_close(struct source_set *set);
 
 /*
- * Tells the sources where the log stands.  `committed` is the newest committed intent, `pending`
- * the one after it that has to run again; NULL: there is none.
+ * Tells the sources where the log stands.  `committed` is the newest committed intent (NULL:
+ * there is none), `pending` those after it that will run again.
  * Errors: CHECKPOINT.QUERY_CHANGED if the log counts other sources than the plan.
  */
 MUST_USE enum status source_set_recover(struct source_set *set,
                                         const struct batch_intent *committed,
-                                        const struct batch_intent *pending, struct error *err);
+                                        struct batch_intent *const *pending, size_t pending_count,
+                                        struct error *err);
 
 MUST_USE enum status source_set_freeze(struct source_set *set, struct error *err);
 

@@ -1,15 +1,15 @@
 /*
- * Snapshots of the state, so that a restart need not replay all changes and the log can be cut.
+ * The state between the tables in memory, the checkpoint log and the store (state/state_store.h).
  *
- *     state/snapshot-<version>     everything that is in the state after batch <version>
+ * A batch leaves its changes in the log, and that makes them durable.  When the log has grown
+ * enough since the last snapshot, the version is handed to the store, which reads the log in the
+ * background, takes a snapshot, and by that says which part of the log is not needed any more.  The
+ * batch thread does nothing for it.  A snapshot that fails, because the disk is full say, fails no
+ * batch: the log has everything, and it is tried again; only when it fails again and again does the
+ * query fail.
  *
- * The file is a run of records in the framing of the checkpoint log (checkpoint/log_record.h):
- * START, then STATE records whose payloads have the form of the changelog and hold only PUT, then
- * CLOSE.  It gets its name when it is complete and durable; one that does not check is passed over
- * for the one before it, which is kept for that, together with the log since then.
- *
- * A snapshot is taken between two batches when the log since the last one has outgrown the state;
- * the batch thread writes it, making it durable is left to the background.
+ * At a start the store is opened at its newest whole snapshot, all its entries are put into the
+ * tables, partitions side by side, and then the changes of the batches since.
  *
  * Threads: the batch thread.
  */
@@ -22,12 +22,13 @@
 
 struct query;
 
-/* Restores the state after batch `version`: the newest good snapshot, and the changes since.
- * Errors: CHECKPOINT.CORRUPT if neither is there in full. */
+/* Opens the store and restores the state after batch `version`.
+ * Errors: CHECKPOINT.CORRUPT if no snapshot is whole that the log reaches back to; LIBRARY_MISSING,
+ * IO_FAILURE, DISK_FULL. */
 MUST_USE enum status state_snapshot_load(struct query *query, int64_t version, struct error *err);
 
-/* Batch `version` is committed: takes a snapshot if it is time, and lets go of what an older one
- * has made durable.  Errors: IO_FAILURE, DISK_FULL. */
+/* Batch `version` is committed: asks for a snapshot if it is time, and lets go of the log that is
+ * not needed any more.  Errors: what has stopped snapshots for long. */
 MUST_USE enum status state_snapshot_consider(struct query *query, int64_t version,
                                              struct error *err);
 

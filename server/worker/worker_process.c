@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SPEC_BYTES_MAX    ((size_t)16 << 20)
-#define RESULTS_KEPT_ROWS 100000
-#define EXIT_INVALID_SPEC 3
-#define EXIT_QUERY_FAILED 9
+#define SPEC_BYTES_MAX      ((size_t)16 << 20)
+#define RESULTS_KEPT_ROWS   100000
+#define EXIT_INVALID_SPEC   3
+#define EXIT_SPEC_NOT_FOUND 4
+#define EXIT_QUERY_FAILED   9
 
 /* Reports to the server. */
 struct server_observer {
@@ -121,6 +122,8 @@ static int exit_code(const struct error *err)
 {
     if (err->status == OK)
         return EXIT_SUCCESS;
+    if (status_http(err->status) == 404) /* as the other commands: the file is not there */
+        return EXIT_SPEC_NOT_FOUND;
     return status_domain(err->status) == DOMAIN_USER ? EXIT_INVALID_SPEC : EXIT_QUERY_FAILED;
 }
 
@@ -201,6 +204,7 @@ int worker_process_run(const struct worker_options *options)
         .run_id = options->run_id,
         .default_checkpoint_dir = options->default_checkpoint_dir,
         .parallelism = processors(options->parallelism),
+        .state_store = STATE_STORE_ROCKSDB,
         .observer = &observer.base,
     };
     TRY_OUT(read_spec(arena, options->spec_path, &config.spec_json, &err));
@@ -268,6 +272,7 @@ static enum status run_streaming(const struct foreground_options *options, struc
         .spec_json = spec_json,
         .default_checkpoint_dir = dir,
         .parallelism = processors(options->parallelism),
+        .state_store = STATE_STORE_ROCKSDB,
         .observer = &observer.base,
     };
     enum status status = run_query(&config, control, NULL, &reason, was_open, err);

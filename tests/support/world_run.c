@@ -125,6 +125,7 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         .parallelism = 2,
         .observer = &world->observer,
         .find_sink = sink_collect_find,
+        .spill_always = getenv("SCENARIO_SPILL") != NULL,
     };
     enum status status = query_open(&config, &world->handle, err);
     if (status != OK) {

@@ -1,0 +1,34 @@
+/*
+ * Looking at the state of a query, running or not, in a version that is still within reach: the
+ * newest snapshot at or below it and the log after it are read into memory of the reader.  The
+ * worker is not asked and nothing is locked or changed.
+ *
+ * Threads: any.
+ */
+#ifndef SERVER_WORKER_STATE_VIEW_H
+#define SERVER_WORKER_STATE_VIEW_H
+
+#include "worker/query.h"
+
+#define STATE_VIEW_NEWEST (-1) /* the last committed batch */
+#define STATE_VIEW_ALL    (-1) /* all operators: their counts, no rows */
+
+struct state_view_request {
+    int64_t operator_id;
+    int64_t batch_id;
+    uint32_t limit;  /* rows */
+    const char *key; /* "name=value": only rows with this text in that column; NULL: all */
+};
+
+/*
+ * Appends {"batchId", "operators": [...]} or {"batchId", "operatorId", "kind", "columns", "rows",
+ * "truncated"}.  `config` as for start_plan_make().
+ * *found is false, and nothing appended, if there is no such operator.
+ * Errors: BATCH_NOT_FOUND, BATCH_EXPIRED; CHECKPOINT_NOT_FOUND, CHECKPOINT.*; those of parsing,
+ * analysis and planning.
+ */
+MUST_USE enum status state_view_make(const struct query_config *config,
+                                     const struct state_view_request *request, bool *found,
+                                     struct buffer *out, struct error *err);
+
+#endif

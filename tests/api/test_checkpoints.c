@@ -1,0 +1,265 @@
+/*
+ * What can be asked of a query's checkpoint: its state, the start plan, the rewind, and a rewind
+ * that is killed on the way.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct server server;
+static char binary[256]; /* the setup takes it out of the environment */
+static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, flags);
+    make_dir(&server, "in");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+static void put(const char *method, const char *name, const char *sql, const char *more)
+{
+    char body[2048], path[64];
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"k STRING, "
+        "a INT\",\"options\":{\"path\":\"%s/in\",\"maxFilesPerTrigger\":1}}},\"sql\":\"%s\","
+        "\"trigger\":{\"availableNow\":true},%s}",
+        name, server.dir, sql, more);
+    (void)snprintf(path, sizeof path, "/v1/queries%s%s", strcmp(method, "PUT") == 0 ? "/" : "",
+                   strcmp(method, "PUT") == 0 ? name : "");
+    const struct call it = {
+        .method = method, .path = path, .body = body, .headers = {"If-Match: *", NULL}};
+    struct reply reply = call(&server, &it);
+    assert_in_range(reply.status, 200, 201);
+    reply_free(&reply);
+}
+
+static void create(const char *name, const char *sql, const char *more)
+{
+    const char *lines[] = {"{\"k\":\"x\",\"a\":1}\n", "{\"k\":\"y\",\"a\":2}\n",
+                           "{\"k\":\"x\",\"a\":3}\n{\"k\":null,\"a\":4}\n"};
+    for (int i = 0; i < 3; i++) {
+        char file[32];
+        (void)snprintf(file, sizeof file, "in/%d.json", i);
+        write_file(&server, file, lines[i]);
+    }
+    put("POST", name, sql, more);
+    await_state(&server, name, "FINISHED");
+}
+
+static json_int_t int_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static json_t *plan_of(const char *name)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/start?validateOnly=true", name);
+    return post(&server, path, NULL, 200);
+}
+
+static void row_number(const json_t *document, const char *key, json_int_t *out)
+{
+    size_t i;
+    json_t *row;
+    *out = -1;
+    json_array_foreach(json_object_get(document, "rows"), i, row)
+    {
+        const json_t *k = json_object_get(row, "k");
+        if ((key == NULL && json_is_null(k)) ||
+            (key != NULL && json_is_string(k) && strcmp(json_string_value(k), key) == 0))
+            *out = int_of(row, "count(1)");
+    }
+}
+
+static void state_is_read_in_any_version_within_reach(void **state)
+{
+    (void)state;
+    json_int_t n = 0;
+    create("counts", "SELECT k, count(*) AS n FROM c GROUP BY k",
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    json_t *all = get(&server, "/v1/queries/counts/state", 200);
+    json_t *one = json_array_get(json_object_get(all, "operators"), 0);
+    assert_int_equal(int_of(one, "entries"), 3);
+    assert_int_equal(int_of(all, "batchId"), 2);
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/queries/counts/state/%d",
+                   (int)int_of(one, "operatorId"));
+    json_t *rows = get(&server, path, 200);
+    row_number(rows, "x", &n);
+    assert_int_equal(n, 2);
+    row_number(rows, NULL, &n);
+    assert_int_equal(n, 1);
+    json_decref(rows);
+
+    strcat(path, "?batchId=1");
+    rows = get(&server, path, 200);
+    row_number(rows, "x", &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(int_of(rows, "entries"), 2);
+    json_decref(rows);
+    strcat(path, "&limit=1&key=k%3Dy");
+    rows = get(&server, path, 200);
+    assert_int_equal(json_array_size(json_object_get(rows, "rows")), 1);
+    json_decref(rows);
+    json_decref(all);
+    refused(&server, &(struct call){.path = "/v1/queries/counts/state/77"}, 404, "ROUTE_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/counts/state/x"}, 404, "ROUTE_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/counts/state?batchId=9"}, 404,
+            "BATCH_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/counts/state?key=k"}, 400,
+            "INVALID_PARAMETER");
+}
+
+static void the_plan_says_what_a_changed_query_would_meet(void **state)
+{
+    (void)state;
+    create("changed", "SELECT k, count(*) AS n FROM c GROUP BY k",
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    json_t *plan = plan_of("changed");
+    assert_string_equal(text_of(plan, "kind"), "NEW");
+    assert_int_equal(int_of(plan, "nextBatchId"), 3);
+    assert_true(json_is_true(json_object_get(plan, "possible")));
+    json_t *operator_ = json_array_get(json_object_get(plan, "stateOperators"), 0);
+    assert_string_equal(text_of(operator_, "verdict"), "KEEP");
+    json_decref(plan);
+
+    write_file(&server, "in/more.json", "{\"k\":\"z\",\"a\":5}\n");
+    put("PUT", "changed", "SELECT k, sum(a) AS n FROM c GROUP BY k",
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    plan = plan_of("changed");
+    assert_false(json_is_true(json_object_get(plan, "possible")));
+    operator_ = json_array_get(json_object_get(plan, "stateOperators"), 0);
+    assert_string_equal(text_of(operator_, "verdict"), "INCOMPATIBLE");
+    assert_non_null(strstr(text_of(operator_, "difference"), "count(1)"));
+    json_t *source = json_array_get(json_object_get(plan, "sources"), 0);
+    assert_int_equal(int_of(source, "filesToCatchUp"), 1);
+    json_decref(plan);
+    json_t *after = plan_of("changed"); /* asking changes nothing */
+    assert_int_equal(int_of(after, "nextBatchId"), 3);
+    json_decref(after);
+    refused(&server, &(struct call){.method = "POST", .path = "/v1/queries/changed/start?x=1"}, 400,
+            "UNKNOWN_PARAMETER");
+}
+
+static void files_that_the_sink_has_are_suppressed_when_batches_run_again(void **state)
+{
+    (void)state;
+    char sink[256];
+    (void)snprintf(sink, sizeof sink,
+                   "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/out\"}}", server.dir);
+    create("copy", "SELECT k, a FROM c", sink);
+    char *before = read_lines(&server, "out", ".json");
+    json_t *answer = post(&server, "/v1/queries/copy/rewind", "{\"toBatchId\":0}", 200);
+    assert_int_equal(int_of(answer, "previousBatchId"), 2);
+    assert_int_equal(json_array_size(json_object_get(answer, "batches")), 2);
+    const json_t *plan = json_object_get(answer, "startPlan");
+    assert_string_equal(text_of(plan, "kind"), "REPLAY");
+    assert_int_equal(int_of(plan, "nextBatchId"), 1);
+    assert_string_equal(text_of(plan, "duplicates"), "SUPPRESSED");
+    json_t *again = json_array_get(json_object_get(plan, "reruns"), 0);
+    assert_string_equal(text_of(again, "sink"), "SUPPRESSED");
+    json_decref(answer);
+
+    write_file(&server, "in/new.json", "{\"k\":\"new\",\"a\":9}\n");
+    json_decref(post(&server, "/v1/queries/copy/start", NULL, 202));
+    await_state(&server, "copy", "FINISHED");
+    char *after = read_lines(&server, "out", ".json");
+    assert_int_equal(strlen(after), strlen(before) + strlen("{\"k\":\"new\",\"a\":9}\n"));
+    free(before);
+    free(after);
+    json_t *runs = get(&server, "/v1/queries/copy/runs", 200);
+    json_t *rewind_ = json_array_get(json_object_get(runs, "rewinds"), 0);
+    assert_int_equal(int_of(rewind_, "toBatchId"), 0);
+    json_decref(runs);
+    plan = plan_of("copy");
+    assert_int_equal(int_of(plan, "nextBatchId"), 4);
+    assert_string_equal(text_of(plan, "duplicates"), "NONE");
+    json_decref((json_t *)(uintptr_t)plan);
+}
+
+static void what_cannot_be_rewound_is_refused(void **state)
+{
+    (void)state;
+    create("still", "SELECT k FROM c", "\"sink\":{\"format\":\"noop\"}");
+    const struct call to_9 = {
+        .method = "POST", .path = "/v1/queries/still/rewind", .body = "{\"toBatchId\":9}"};
+    refused(&server, &to_9, 422, "INVALID_FIELD_VALUE");
+    const struct call none = {.method = "POST", .path = "/v1/queries/still/rewind", .body = "{}"};
+    refused(&server, &none, 422, "MISSING_FIELD");
+    put("PUT", "still", "SELECT k FROM c",
+        "\"sink\":{\"format\":\"noop\"},\"conf\":{\"spark.sql.streaming.pollingDelay\":\"5ms\"}");
+    json_t *answer = post(&server, "/v1/queries/still/rewind", "{\"toBatchId\":-1}", 200);
+    assert_string_equal(text_of(json_object_get(answer, "startPlan"), "duplicates"), "NONE");
+    json_decref(answer);
+}
+
+/* kill -9 at each point of a rewind: the checkpoint is as before, or rewound. */
+static void a_rewind_that_is_killed_has_happened_or_not(void **state)
+{
+    (void)state;
+    static const char *const points[] = {"pre_rewind", "mid_rewind", "post_rewind"};
+    create("killed", "SELECT k, count(*) AS n FROM c GROUP BY k",
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    json_t *document = get(&server, "/v1/queries/killed/checkpoint", 200);
+    char dir[256], command[1024];
+    (void)snprintf(dir, sizeof dir, "%s", text_of(document, "location"));
+    json_decref(document);
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(command, sizeof command,
+                       "TIDEMILL_FAILPOINTS=%s:1:crash \"%s\" checkpoint rewind %s "
+                       "--to-batch 1 >/dev/null 2>&1",
+                       points[i], binary, dir);
+        int result = system(command); /* NOLINT: the test's own words */
+        if (WEXITSTATUS(result) == 0)
+            skip(); /* a build without failpoints */
+        assert_int_equal(WEXITSTATUS(result), 137);
+        json_t *plan = plan_of("killed");
+        assert_int_equal(int_of(plan, "nextBatchId"), i == 2 ? 2 : 3);
+        assert_true(json_is_true(json_object_get(plan, "possible")));
+        json_decref(plan);
+    }
+    json_decref(post(&server, "/v1/queries/killed/start", NULL, 202));
+    await_state(&server, "killed", "FINISHED");
+    json_t *all = get(&server, "/v1/queries/killed/state", 200);
+    assert_int_equal(int_of(all, "batchId"), 2);
+    assert_int_equal(int_of(json_array_get(json_object_get(all, "operators"), 0), "entries"), 3);
+    json_decref(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        T(state_is_read_in_any_version_within_reach),
+        T(the_plan_says_what_a_changed_query_would_meet),
+        T(files_that_the_sink_has_are_suppressed_when_batches_run_again),
+        T(what_cannot_be_rewound_is_refused),
+        T(a_rewind_that_is_killed_has_happened_or_not),
+    };
+    const char *given = getenv("TIDEMILL_BINARY");
+    (void)snprintf(binary, sizeof binary, "%s", given == NULL ? "" : given);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
