@@ -120,6 +120,68 @@ static void client_commands_by_story(void **state)
     expect(4, "status cli", "QUERY_NOT_FOUND");
 }
 
+static void every_command_has_its_help(void **state)
+{
+    (void)state;
+    static const char *const commands[][2] = {
+        {"serve", "--data-dir"},    {"run", "--bounded"},      {"validate", "--config"},
+        {"checkpoint", "verify"},   {"config", "--config"},    {"conf", "Exit codes"},
+        {"conditions", "markdown"}, {"version", "Exit codes"}, {"submit", "--stopped"},
+        {"ls", "--label"},          {"get", "--token"},        {"start", "--wait"},
+        {"stop", "--immediate"},    {"restart", "--wait"},     {"status", "--timeout"},
+        {"progress", "--follow"},   {"results", "-n N"},       {"rm", "--purge"},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "%s --help", commands[i][0]);
+        expect(0, line, commands[i][1]);
+        expect(0, line, "9 the query failed");
+    }
+    expect(2, "stop cli --imediate", "Did you mean --immediate?");
+    expect(2, "rm cli --purg", "Did you mean --purge?");
+    expect(2, "stats cli", "Did you mean status?");
+    expect(2, "rm cli --xyzzy", "there is no option --xyzzy");
+}
+
+/* What is not there is 4, whoever looks for it. */
+static void exit_codes_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    expect(4, "run /nowhere/nope.json", "FILE_NOT_FOUND");
+    expect(4, "validate /nowhere/nope.json", "FILE_NOT_FOUND");
+    expect(4, "submit /nowhere/nope.json", "FILE_NOT_FOUND");
+    expect(4, "checkpoint show /nowhere", "CHECKPOINT_NOT_FOUND");
+    expect(4, "start nowhere", "QUERY_NOT_FOUND");
+    write_spec("bad", "\"sql\":\"SELECT x FROM c\"");
+    char line[256];
+    static const char *const commands[] = {"run", "validate", "submit"};
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(line, sizeof line, "%s %s/bad.spec", commands[i], server.dir);
+        expect(3, line, "UNRESOLVED_COLUMN");
+    }
+}
+
+/* ls asks for every page. */
+static void all_pages_are_listed(void **state)
+{
+    (void)state;
+    char line[256];
+    static const char *const names[] = {"page-a", "page-b", "page-c"};
+    for (size_t i = 0; i < 3; i++) {
+        write_spec(names[i], "\"sql\":\"SELECT a FROM c\"");
+        (void)snprintf(line, sizeof line, "submit %s/%s.spec --stopped", server.dir, names[i]);
+        expect(0, line, "STOPPED");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        expect(0, "ls -n 1", names[i]);
+        expect(0, "ls -n 2 -o json", names[i]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(line, sizeof line, "rm %s", names[i]);
+        expect(0, line, "deleted");
+    }
+}
+
 static void progress_is_followed_to_the_end(void **state)
 {
     (void)state;
@@ -190,6 +252,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_commands_by_story),
+        cmocka_unit_test(every_command_has_its_help),
+        cmocka_unit_test(exit_codes_are_the_same_everywhere),
+        cmocka_unit_test(all_pages_are_listed),
         cmocka_unit_test(progress_is_followed_to_the_end),
         cmocka_unit_test(exit_codes_by_table),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
