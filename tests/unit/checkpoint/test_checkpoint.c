@@ -267,6 +267,25 @@ static void what_a_source_lost_is_found_by_verify(void **state)
     buffer_fini(&out);
 }
 
+static void a_damaged_snapshot_is_found_by_verify(void **state)
+{
+    struct world *world = *state;
+    struct buffer out = {0};
+    const char *dir = DIR "/state/snapshot-00000000000000000007";
+    open_and_start(world);
+    intent(world, 0);
+    changes(world, 0, true);
+    commit(world, 0);
+    assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    assert_int_equal(vfs_make_dirs(world->vfs, dir, &world->err), OK);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+                     STATUS_CHECKPOINT__CORRUPT);
+    assert_string_equal(error_param(&world->err, "path"), dir);
+    assert_string_equal(error_param(&world->err, "reason"), "MANIFEST.tidemill is missing");
+    buffer_fini(&out);
+}
+
 static void a_held_or_foreign_checkpoint_is_refused(void **state)
 {
     struct world *world = *state;
@@ -365,6 +384,7 @@ int main(void)
         TEST(a_torn_tail_of_any_length_is_cut),
         TEST(damage_in_what_was_durable_is_refused),
         TEST(what_a_source_lost_is_found_by_verify),
+        TEST(a_damaged_snapshot_is_found_by_verify),
         TEST(a_held_or_foreign_checkpoint_is_refused),
         TEST(a_log_without_its_identity_is_refused),
         TEST(a_log_that_was_removed_is_refused),
