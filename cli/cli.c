@@ -13,6 +13,7 @@ static const struct {
     {"stop", command_stop, "QUERY"},         {"restart", command_restart, "QUERY"},
     {"progress", command_progress, "QUERY"}, {"status", command_status, "QUERY"},
     {"results", command_results, "QUERY"},   {"rm", command_rm, "QUERY"},
+    {"rewind", command_rewind, "QUERY"},     {"state", command_state, "QUERY"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -53,6 +54,7 @@ static bool read_flag(const char *arg, struct options_given *given)
         {"-f", &given->follow},         {"--follow", &given->follow},
         {"--force", &given->force},     {"--purge", &given->purge},
         {"--stopped", &given->stopped}, {"--immediate", &given->immediate},
+        {"--dry-run", &given->dry_run},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (strcmp(arg, flags[i].name) == 0) {
@@ -75,6 +77,14 @@ static bool read_value(int argc, char **argv, int *at, struct options_given *giv
         *good = given->json || strcmp(value, "table") == 0;
     } else if ((value = value_of("--state", argc, argv, at)) != NULL) {
         given->state = value;
+    } else if ((value = value_of("--to-batch", argc, argv, at)) != NULL) {
+        given->to_batch = value;
+    } else if ((value = value_of("--operator", argc, argv, at)) != NULL) {
+        given->operator_id = value;
+    } else if ((value = value_of("--batch", argc, argv, at)) != NULL) {
+        given->batch = value;
+    } else if ((value = value_of("--key", argc, argv, at)) != NULL) {
+        given->key = value;
     } else if ((value = value_of("--label", argc, argv, at)) != NULL) {
         given->label = value;
     } else if ((value = value_of("--wait", argc, argv, at)) != NULL) {

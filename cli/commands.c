@@ -207,6 +207,8 @@ static int action(const struct options_given *given, const char *suffix, const c
 
 int command_start(const struct options_given *given)
 {
+    if (given->dry_run)
+        return command_start_plan(given);
     return action(given, "/start", "");
 }
 

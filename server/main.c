@@ -2,15 +2,19 @@
  * tidemill: the subcommands, and the only place that sees all parts and puts them together.
  */
 #include "api/api.h"
+#include "base/failpoint.h"
 #include "base/uuid.h"
 #include "base/vfs_posix.h"
 #include "checkpoint/inspect.h"
+#include "checkpoint/rewind.h"
 #include "cli/cli.h"
 #include "config/config.h"
 #include "control/control.h"
 #include "control/query_validate.h"
 #include "spec/conf.h"
 #include "spec/json_reader.h"
+#include "worker/start_plan.h"
+#include "worker/state_view.h"
 #include "worker/worker_process.h"
 
 #include <limits.h>
@@ -207,6 +211,43 @@ static enum status announce(struct server *server, struct error *err)
     return status;
 }
 
+/* ---- what the engine can say without running a query ---- */
+
+static struct query_config config_of(const struct engine_query *query)
+{
+    return (struct query_config){
+        .vfs = query->vfs,
+        .clock = query->clock,
+        .spec_json = query->spec_json,
+        .default_checkpoint_dir = query->checkpoint,
+        .parallelism = 1,
+        .state_store = STATE_STORE_ROCKSDB,
+    };
+}
+
+static enum status engine_start_plan(const struct engine_query *query, struct buffer *out,
+                                     struct error *err)
+{
+    const struct query_config config = config_of(query);
+    return start_plan_make(&config, out, err);
+}
+
+static enum status engine_state(const struct engine_query *query,
+                                const struct engine_state_request *request, bool *found,
+                                struct buffer *out, struct error *err)
+{
+    const struct query_config config = config_of(query);
+    const struct state_view_request view = {
+        .operator_id = request->operator_id,
+        .batch_id = request->batch_id,
+        .limit = request->limit,
+        .key = request->key,
+    };
+    return state_view_make(&config, &view, found, out, err);
+}
+
+static const struct engine engine = {.start_plan = engine_start_plan, .state = engine_state};
+
 static enum status server_open(struct server *server, struct error *err)
 {
     const struct config *config = server->config;
@@ -221,6 +262,7 @@ static enum status server_open(struct server *server, struct error *err)
         .clock = clock_real(),
         .log = server->log,
         .binary = server->binary,
+        .engine = &engine,
     };
     TRY(control_begin(&options, &server->control, err));
     TRY(api_open(server->control, &server->api, &server->port, err));
@@ -380,23 +422,128 @@ static int validate(int argc, char **argv)
 
 /* ---- what can be looked at ---- */
 
+/* What the commands that look at a checkpoint are given. */
+struct look {
+    const char *dir;
+    const char *spec; /* a file; NULL: not given */
+    bool json;
+    int64_t to_batch, operator_id, batch_id, limit;
+    const char *key;
+};
+
+static enum status look_show(const struct look *look, struct buffer *out, struct error *err)
+{
+    return checkpoint_show(vfs_posix(), look->dir, look->json ? CHECKPOINT_JSON : CHECKPOINT_TEXT,
+                           out, err);
+}
+
+static enum status look_verify(const struct look *look, struct buffer *out, struct error *err)
+{
+    return checkpoint_verify(vfs_posix(), look->dir, look->json ? CHECKPOINT_JSON : CHECKPOINT_TEXT,
+                             out, err);
+}
+
+static enum status look_rewind(const struct look *look, struct buffer *out, struct error *err)
+{
+    struct arena *arena = arena_new("request", 0);
+    struct rewind_outcome outcome;
+    const struct rewind_request request = {
+        .vfs = vfs_posix(), .clock = clock_real(), .dir = look->dir, .to_batch = look->to_batch};
+    enum status status = failpoint_arm_environment(err);
+    if (status == OK)
+        status = checkpoint_rewind(arena, &request, &outcome, err);
+    if (status == OK && look->json) {
+        rewind_outcome_print(&outcome, out);
+        buffer_add_text(out, "}");
+    } else if (status == OK) {
+        buffer_printf(out, "rewound to batch %lld (from %lld); the next batch is %lld\n",
+                      (long long)outcome.to_batch, (long long)outcome.last_batch,
+                      (long long)outcome.to_batch + 1);
+        if (outcome.replay_end > outcome.to_batch + 1)
+            buffer_printf(out, "batches %lld to %lld run again with the input that they had\n",
+                          (long long)outcome.to_batch + 1, (long long)outcome.replay_end - 1);
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum status look_state(const struct look *look, struct buffer *out, struct error *err)
+{
+    struct arena *arena = arena_new("request", 0);
+    struct engine_query query = {
+        .vfs = vfs_posix(), .clock = clock_real(), .checkpoint = look->dir};
+    const struct engine_state_request request = {
+        .operator_id = look->operator_id,
+        .batch_id = look->batch_id,
+        .limit = (uint32_t)look->limit,
+        .key = look->key,
+    };
+    bool found = false;
+    enum status status =
+        vfs_get(vfs_posix(), look->spec, SPEC_BYTES_MAX, arena, &query.spec_json, err);
+    if (status == OK)
+        status = engine_state(&query, &request, &found, out, err);
+    if (status == OK && !found)
+        status = error_raise(err, STATUS_ROUTE_NOT_FOUND, "path", "this operator", NULL);
+    buffer_add_text(out, look->json ? "" : "\n");
+    arena_free(arena);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    enum status (*run)(const struct look *look, struct buffer *out, struct error *err);
+    bool needs_spec, needs_batch;
+} looks[] = {
+    {"show", look_show, false, false},
+    {"verify", look_verify, false, false},
+    {"rewind", look_rewind, false, true},
+    {"state", look_state, true, false},
+};
+
+/* A number of at least `min`; *good is false if the text is none. */
+static int64_t number_of(const char *text, int64_t absent, int64_t min, bool *good)
+{
+    char *end = NULL;
+    if (text == NULL)
+        return absent;
+    long long value = strtoll(text, &end, 10);
+    *good = *good && end != text && *end == '\0' && value >= min;
+    return value;
+}
+
 static int checkpoint(int argc, char **argv)
 {
+    static const char usage[] =
+        "tidemill checkpoint show|verify DIR [-o json] | rewind DIR --to-batch N [-o json] | "
+        "state DIR --spec SPEC [--operator N] [--batch N] [--limit N] [--key COLUMN=VALUE]";
+    bool good = true;
     const char *output = take_value(&argc, argv, "-o");
-    bool json = output != NULL && strcmp(output, "json") == 0;
-    bool show = argc == 3 && strcmp(argv[1], "show") == 0;
-    bool verify = argc == 3 && strcmp(argv[1], "verify") == 0;
-    if (!show && !verify)
-        return usage_error("tidemill checkpoint show|verify DIR [-o json]");
+    const char *to_batch = take_value(&argc, argv, "--to-batch");
+    const char *spec = take_value(&argc, argv, "--spec");
+    struct look look = {
+        .json = output != NULL && strcmp(output, "json") == 0,
+        .spec = spec,
+        .to_batch = number_of(to_batch, NO_BATCH, NO_BATCH, &good),
+        .operator_id = number_of(take_value(&argc, argv, "--operator"), -1, 0, &good),
+        .batch_id = number_of(take_value(&argc, argv, "--batch"), -1, 0, &good),
+        .limit = number_of(take_value(&argc, argv, "--limit"), 100, 1, &good),
+        .key = take_value(&argc, argv, "--key"),
+    };
+    size_t at = 0, count = sizeof looks / sizeof looks[0];
+    while (at < count && (argc != 3 || strcmp(looks[at].name, argv[1]) != 0))
+        at++;
+    if (at == count || !good || look.limit > INT32_MAX || looks[at].needs_spec != (spec != NULL) ||
+        looks[at].needs_batch != (to_batch != NULL))
+        return usage_error(usage);
     json_init();
-    enum checkpoint_form form = json ? CHECKPOINT_JSON : CHECKPOINT_TEXT;
+    look.dir = argv[2];
     struct buffer out = {0};
     struct error err = ERROR_INIT;
-    enum status status = show ? checkpoint_show(vfs_posix(), argv[2], form, &out, &err)
-                              : checkpoint_verify(vfs_posix(), argv[2], form, &out, &err);
+    enum status status = looks[at].run(&look, &out, &err);
     if (status == OK)
         (void)fwrite(out.data, 1, out.size_bytes, stdout);
-    if (status == OK && json)
+    if (status == OK && look.json)
         putchar('\n');
     buffer_fini(&out);
     return exit_code_of(&err);
@@ -464,6 +611,8 @@ static int help(int argc, char **argv)
          "server\n"
          "  tidemill validate SPEC                      what is wrong with it, and its plan\n"
          "  tidemill checkpoint show|verify DIR         look into a checkpoint\n"
+         "  tidemill checkpoint state DIR --spec SPEC   what the operators keep\n"
+         "  tidemill checkpoint rewind DIR --to-batch N run batches again\n"
          "  tidemill config | conf | conditions | version\n"
          "\n"
          "On a server (--server URL or TIDEMILL_SERVER, -o json for scripts):\n"
@@ -471,6 +620,9 @@ static int help(int argc, char **argv)
          "  tidemill submit SPEC [--stopped]            create a query\n"
          "  tidemill ls [--state S] [--label k=v]       all queries\n"
          "  tidemill get | start | restart QUERY [--wait yes]\n"
+         "  tidemill start QUERY --dry-run              what a start would do\n"
+         "  tidemill rewind QUERY --to-batch N          a stopped query: run batches again\n"
+         "  tidemill state QUERY [--operator N] [--batch N] [--key C=V] [-n N]\n"
          "  tidemill stop QUERY [--immediate]           at the batch boundary, or at once\n"
          "  tidemill status QUERY [--wait STATE] [--timeout SECONDS]\n"
          "  tidemill progress QUERY [-f] [-n N]         its batches, live with -f\n"

@@ -204,6 +204,7 @@ int worker_process_run(const struct worker_options *options)
         .run_id = options->run_id,
         .default_checkpoint_dir = options->default_checkpoint_dir,
         .parallelism = processors(options->parallelism),
+        .state_store = STATE_STORE_ROCKSDB,
         .observer = &observer.base,
     };
     TRY_OUT(read_spec(arena, options->spec_path, &config.spec_json, &err));
@@ -271,6 +272,7 @@ static enum status run_streaming(const struct foreground_options *options, struc
         .spec_json = spec_json,
         .default_checkpoint_dir = dir,
         .parallelism = processors(options->parallelism),
+        .state_store = STATE_STORE_ROCKSDB,
         .observer = &observer.base,
     };
     enum status status = run_query(&config, control, NULL, &reason, was_open, err);
