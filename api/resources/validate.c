@@ -28,6 +28,7 @@ static void put_operators(struct json_writer *json, const struct validation *val
         json_put_text(json, "kind", validation->operators[i].kind);
         json_put_int(json, "operatorId", validation->operators[i].id);
         json_put_bool(json, "bounded", validation->operators[i].bounded);
+        json_put_text(json, "reason", validation->operators[i].reason);
         json_end_object(json);
     }
     json_end_array(json);

@@ -59,32 +59,6 @@ static void count_operators(const struct plan_node *node, size_t *count)
         count_operators(node->children[i], count);
 }
 
-/* Whether the state of the operator stops growing: it is one row, or a watermark clears it. */
-static bool is_bounded(const struct plan_node *node, const struct analysis *analysis)
-{
-    switch ((int)node->kind) {
-    case PLAN_LIMIT:
-        return true;
-    case PLAN_AGGREGATE:
-        return node->aggregate.key_count == 0 ||
-               (node->aggregate.event_time_key >= 0 && analysis->mode != MODE_COMPLETE);
-    case PLAN_DEDUP:
-        return node->dedup.event_time_column >= 0;
-    default:
-        return analysis->watermark_count > 0;
-    }
-}
-
-static void add_operators(const struct plan_node *node, const struct analysis *analysis,
-                          struct validation *out)
-{
-    for (uint32_t i = 0; i < node->child_count; i++)
-        add_operators(node->children[i], analysis, out);
-    if (node->operator_id >= 0)
-        out->operators[out->operator_count++] = (struct validation_operator){
-            plan_kind_name(node->kind), node->operator_id, is_bounded(node, analysis)};
-}
-
 static const char *take_text(struct arena *arena, struct buffer *text)
 {
     const char *copy = arena_strdup(arena, buffer_text(text));
@@ -105,7 +79,7 @@ static void describe(struct arena *arena, const struct analysis *analysis,
     size_t count = 0;
     count_operators(plan->root, &count);
     out->operators = arena_new_object(arena, (count + 1) * sizeof *out->operators);
-    add_operators(plan->root, analysis, out);
+    query_add_operators(arena, plan->root, analysis->mode, out);
     out->analyzed = true;
 }
 

@@ -9,6 +9,7 @@
 #define SERVER_CONTROL_QUERY_VALIDATE_H
 
 #include "control/path_policy.h"
+#include "sink/sink.h"
 #include "spec/diagnostics.h"
 
 #define OUTPUT_MODE_COUNT 3 /* append, update, complete */
@@ -17,7 +18,8 @@
 struct validation_operator {
     const char *kind; /* as in EXPLAIN: "Aggregate" */
     int id;
-    bool bounded; /* its state does not grow for ever: it is one row, or a watermark clears it */
+    bool bounded;       /* its state does not grow for ever */
+    const char *reason; /* why it is bounded, or why it is not */
 };
 
 struct validation {
@@ -38,6 +40,12 @@ MUST_USE enum status query_validate(struct arena *arena, const struct path_polic
 
 /* How many errors query_validate would report, SIZE_MAX if there is no spec: for checking a fix. */
 size_t query_count_errors(struct arena *arena, const struct path_policy *paths, struct bytes json);
+
+/* control/query_operators.c: the operators with state below `node`, and a warning for each that
+ * grows without limit; there is room for them. */
+struct plan_node;
+void query_add_operators(struct arena *arena, const struct plan_node *node, enum output_mode mode,
+                         struct validation *out);
 
 /* control/query_fixes.c: adds the fixes that are known for the errors of the list: those with which
  * the validation finds one error less, and with the last one none. */

@@ -105,9 +105,47 @@ static void validate_says_which_state_is_bounded(void **state)
         assert_int_equal(json_array_size(operators), 1);
         const json_t *bounded = json_object_get(json_array_get(operators, 0), "bounded");
         assert_int_equal(json_is_true(bounded), cases[i].bounded);
+        const char *reason = text_of(json_array_get(operators, 0), "reason");
+        const json_t *warning = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        if (cases[i].bounded)
+            assert_null(warning);
+        else
+            assert_non_null(strstr(text_of(warning, "detail"), reason));
         json_decref(answer);
     }
     refused(&server, &(struct call){.path = "/v1/queries/none?label=x"}, 400, "UNKNOWN_PARAMETER");
+}
+
+/* Exact from the join's own time bounds, side by side. */
+static void a_join_says_which_side_grows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition, *grows;
+    } cases[] = {
+        {"l.value = r.value", "both sides"},
+        {"l.value = r.value AND l.timestamp = r.timestamp", NULL},
+        {"l.value = r.value AND r.timestamp >= l.timestamp AND r.timestamp <= l.timestamp + "
+         "INTERVAL "
+         "1 MINUTE",
+         NULL},
+        {"l.value = r.value AND r.timestamp >= l.timestamp", "left side"},
+    };
+    static const char source[] = "{\"format\":\"rate\",\"watermark\":{\"column\":\"timestamp\","
+                                 "\"delay\":\"1 minute\"}}";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char body[1024];
+        (void)snprintf(body, sizeof body,
+                       "{\"sources\":{\"l\":%s,\"r\":%s},\"sql\":\"SELECT l.value FROM l JOIN r ON "
+                       "%s\",\"sink\":{\"format\":\"noop\"}}",
+                       source, source, cases[i].condition);
+        json_t *answer = post(&server, "/v1/validate", body, 200);
+        const json_t *it = json_array_get(json_object_get(answer, "statefulOperators"), 0);
+        assert_int_equal(json_is_true(json_object_get(it, "bounded")), cases[i].grows == NULL);
+        if (cases[i].grows != NULL)
+            assert_non_null(strstr(text_of(it, "reason"), cases[i].grows));
+        json_decref(answer);
+    }
 }
 
 static void an_error_has_its_place_and_a_fix_that_works(void **state)
@@ -330,7 +368,7 @@ static void actions_check_their_bodies(void **state)
     }
     struct reply reply =
         call(&server, &(struct call){.method = "POST", .path = "/v1/queries/act/trigger"});
-    assert_int_equal(json_array_size(json_object_get(reply.json, "allowedActions")), 4);
+    assert_int_equal(json_array_size(json_object_get(reply.json, "allowedActions")), 5);
     reply_free(&reply);
     json_decref(post(&server, "/v1/queries/act/stop", NULL, 200)); /* it is stopped already */
     json_decref(post(&server, "/v1/queries/act/awaitTermination", NULL, 200));
@@ -354,6 +392,7 @@ int main(void)
         cmocka_unit_test(validate_says_everything_at_once),
         cmocka_unit_test(validate_describes_a_legal_query),
         cmocka_unit_test(validate_says_which_state_is_bounded),
+        cmocka_unit_test(a_join_says_which_side_grows),
         cmocka_unit_test(an_error_has_its_place_and_a_fix_that_works),
         cmocka_unit_test(a_query_is_created_read_and_deleted),
         cmocka_unit_test(a_query_without_a_name_gets_one),
