@@ -6,7 +6,7 @@
  *     epoch                the fencing epoch of the newest worker
  *     begun                there since the log was first durable: an empty log is then a lost one
  *     log/<first batch>    the checkpoint log
- *     state/<op>/<part>/   snapshots of state
+ *     state/               snapshots of the state (state/state_store.h)
  *     sources/<n>/         what a source has to remember beyond offsets
  *     sink/                what a file-like sink has to know of its last batches
  *
@@ -18,7 +18,8 @@
  * where locks do not hold (some network file systems) the epoch does: it rises with every worker,
  * and one that finds a higher epoch than its own cannot commit any more.
  *
- * Threads: the batch thread.
+ * Threads: the batch thread; checkpoint_replay_state() also another one, for batches that are
+ * committed and held, after the run has started.
  */
 #ifndef SERVER_CHECKPOINT_CHECKPOINT_H
 #define SERVER_CHECKPOINT_CHECKPOINT_H
