@@ -60,7 +60,7 @@ static const struct row rows[] = {
     {"aes_decrypt", {"0x00", "short"}, STATUS_INVALID_PARAMETER_VALUE__AES_KEY_LENGTH, NULL},
     {"aes_decrypt",
      {"0x00", "0000111122223333", "CTR"},
-     STATUS_INVALID_PARAMETER_VALUE__AES_CRYPTO_ERROR,
+     STATUS_UNSUPPORTED_FEATURE__AES_MODE,
      NULL},
     {"aes_encrypt",
      {"Spark", "0000111122223333", "CBC", "PKCS", "0x00"},

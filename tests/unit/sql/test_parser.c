@@ -32,7 +32,8 @@ static void what_is_printed_parses_to_the_same_tree(void **state)
         "SELECT /*+ BROADCAST(t), REPARTITION(3) */ DISTINCT a.*, * EXCEPT (a, s.x) FROM t",
         "SELECT a[1].b, a:b.c[0]['d'], x -> x + 1, (x, y) -> x, s COLLATE utf8_binary FROM t",
         "SELECT f(DISTINCT a) FILTER (WHERE b) OVER (PARTITION BY a ORDER BY b DESC NULLS LAST "
-        "ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING), g() OVER w FROM t WINDOW w AS (w2)",
+        "ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING), g() OVER w FROM t WINDOW w AS (w2), "
+        "w2 AS (ORDER BY a)",
         "SELECT first(a IGNORE NULLS), mode() WITHIN GROUP (ORDER BY a), mask('a', b => 'c') FROM "
         "t",
         "SELECT a BETWEEN 1 AND 2, a NOT IN (1, 2), a IN (SELECT 1), a LIKE ANY ('x', 'y'), "
