@@ -9,11 +9,12 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/identity.h"
 #include "checkpoint/snapshot_list.h"
+#include "state/state_store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* One snapshot, as worker/state_snapshot.c writes it: records up to a CLOSE. */
+/* One snapshot in a file: records up to a CLOSE. */
 static enum status check_file(struct vfs *vfs, const char *path, bool *whole, struct error *err)
 {
     struct vfs_map *map = NULL;
@@ -32,14 +33,27 @@ static enum status check_file(struct vfs *vfs, const char *path, bool *whole, st
     return OK;
 }
 
+/* One snapshot of the state store. */
+static enum status check_directory(struct vfs *vfs, struct arena *arena, const char *dir,
+                                   int64_t version, bool *whole, struct error *err)
+{
+    struct state_snapshot_info *snapshots = NULL;
+    size_t count = 0;
+    *whole = false;
+    TRY(state_store_verify(vfs, path_join(arena, dir, "state"), arena, &snapshots, &count, err));
+    for (size_t i = 0; i < count; i++)
+        *whole = *whole || (snapshots[i].version == version && snapshots[i].whole);
+    return OK;
+}
+
 static enum status is_whole(struct vfs *vfs, struct arena *arena, const char *dir, int64_t version,
                             bool *whole, struct error *err)
 {
     struct vfs_stat stat;
     const char *path = arena_sprintf(arena, "%s/state/snapshot-%020" PRId64, dir, version);
     TRY(vfs_stat(vfs, path, &stat, err));
-    *whole = true;
-    return stat.kind == VFS_DIR ? OK : check_file(vfs, path, whole, err);
+    return stat.kind == VFS_DIR ? check_directory(vfs, arena, dir, version, whole, err)
+                                : check_file(vfs, path, whole, err);
 }
 
 struct state_search {
