@@ -45,7 +45,7 @@ static struct type *type_new(struct arena *arena, enum type_id id)
 
 const struct type *type_decimal(struct arena *arena, int precision, int scale)
 {
-    CHECK(precision >= 1 && precision <= DECIMAL_PRECISION_MAX);
+    CHECK(precision >= 0 && precision <= DECIMAL_PRECISION_MAX);
     CHECK(scale >= 0 && scale <= precision);
     struct type *type = type_new(arena, TYPE_DECIMAL);
     type->precision = (uint8_t)precision;
