@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a running server costs: memory when idle, and what status reads take from a query.
 
-    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big]      without a word: idle status sync
+    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big] [spill]  without a word: idle status sync
 
 idle    PSS of an idle worker and of a server with 100 stopped queries
 status  throughput of a saturated query (parallelism 1) with and without 1,000 status reads a second
@@ -10,6 +10,8 @@ latency file renamed in to batch reported: the median, what of it the disk took 
         same run, and the rest; also for batches that write no row.  Needs the target sync_count
 seen    the list of 10 million files read, and of 1 million in one batch.  Needs the target bench_seen
 big     memory while reading a 5 GB file, a 100 MB line and many files (slow; needs the disk)
+spill   10 million keys -> count, sum in update mode: all in memory, and with a limit of a tenth of what
+        the state takes there (SPILL_KEYS and SPILL_ROWS, rows of a batch, make it smaller or larger)
 
 One JSON line per result.  Standard library only.
 """
@@ -17,6 +19,7 @@ import http.client
 import json
 import mmap
 import os
+import random
 import shutil
 import statistics
 import struct
@@ -26,6 +29,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+import zlib
 
 
 class Server:
@@ -283,12 +287,71 @@ def big(binary):
             shutil.rmtree(root, ignore_errors=True)
 
 
+def spill_files(folder, keys, rows):
+    """Every key once, in no order, and then as many rows of random keys."""
+    step, at = 7368787 if keys > 7368787 else 7919, 0
+    draw = random.Random(1)
+    for file in range(2 * keys // rows):
+        if file < keys // rows:
+            numbers = [(at + i) * step % keys for i in range(rows)]
+            at += rows
+        else:
+            numbers = draw.choices(range(keys), k=rows)
+        with open(f"{folder}/{file:06}.csv", "w") as f:
+            f.write("".join(f"{key},{key % 1000}\n" for key in numbers))
+        os.utime(f"{folder}/{file:06}.csv", (1700000000 + file, 1700000000 + file))
+
+
+def spill_run(binary, root, name, limit):
+    document = {"name": name, "sources": {"s": {"format": "csv", "schema": "k BIGINT, v BIGINT", "options": {
+        "path": root + "/in", "maxFilesPerTrigger": 1}}}, "outputMode": "update", "trigger": {"availableNow": True},
+        "sql": "SELECT k, count(*) AS c, sum(v) AS s FROM s GROUP BY k HAVING k % 997 = 0",
+        "sink": {"format": "console", "options": {"numRows": 1000000}},
+        "checkpointLocation": f"{root}/{name}"}
+    if limit:
+        document["limits"] = {"memoryBytes": limit}
+    with open(root + "/spec.json", "w") as f:
+        json.dump(document, f)
+    begin = time.monotonic()
+    with open(f"{root}/{name}.txt", "w") as out, open(f"{root}/{name}.log", "w") as log:
+        process = subprocess.Popen([binary, "run", root + "/spec.json"], stdout=out, stderr=log)
+        _, status_, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - begin
+    digest, rows = 0, 0
+    with open(f"{root}/{name}.txt") as out:
+        for line in out:
+            if line.startswith("|") and any(c.isdigit() for c in line):
+                cells = line.split("|")
+                digest = (digest + zlib.crc32("|".join(c.strip() for c in cells).encode())) % (1 << 64)
+                rows += 1
+    return {"exit_code": os.waitstatus_to_exitcode(status_), "seconds": round(seconds, 1),
+            "peak_rss_mib": usage.ru_maxrss // 1024, "digest": digest, "sampled_rows": rows}
+
+
+def spill(binary):
+    keys = int(os.environ.get("SPILL_KEYS", 10000000))
+    rows = int(os.environ.get("SPILL_ROWS", 250000))
+    root = tempfile.mkdtemp(prefix="tidemill-measure-", dir=os.environ.get("SPILL_DIR"))
+    try:
+        os.mkdir(root + "/in")
+        spill_files(root + "/in", keys, rows)
+        whole = spill_run(binary, root, "memory", 0)
+        state = keys * 80
+        tenth = spill_run(binary, root, "spilled", max(state // 10, 1 << 20))
+        show(measure="spill", keys=keys, rows=2 * keys, rows_per_batch=rows, limit_mib=state // 10 >> 20,
+             in_memory=whole, spilled=tenth, same=whole["digest"] == tenth["digest"],
+             ratio=round(tenth["seconds"] / whole["seconds"], 2))
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     binary = os.path.abspath(sys.argv[1])
     for word in sys.argv[2:] or ["idle", "status", "sync"]:
-        {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big}[word](binary)
+        {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big,
+         "spill": spill}[word](binary)
 
 
 if __name__ == "__main__":
