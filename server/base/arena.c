@@ -1,21 +1,20 @@
 #include "base/arena.h"
 
 #include "base/check.h"
-#include "base/huge.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define BLOCK_FIRST_BYTES 4096
-#define BLOCK_MAX_BYTES   (HUGE_REGION - sizeof(struct block))
+#define BLOCK_MAX_BYTES   ((size_t)1 << 20)
 #define ALIGNMENT         ((size_t)16)
 
 struct block {
     struct block *next;
     size_t size_bytes; /* of data */
     size_t used_bytes;
-    size_t mapped_bytes; /* by huge_alloc(); 0: by malloc() */
+    size_t padding; /* keeps data aligned */
     uint8_t data[];
 };
 
@@ -29,28 +28,14 @@ struct arena {
     struct block *current; /* blocks after it are kept from before the last reset and are empty */
 };
 
-/* Of at least `size_bytes`; large ones in huge pages. */
 static struct block *block_new(size_t size_bytes)
 {
-    size_t total = sizeof(struct block) + size_bytes;
-    size_t mapped = 0;
-    if (total > HUGE_REGION / 2)
-        total = mapped = (total + HUGE_REGION - 1) & ~(HUGE_REGION - 1);
-    struct block *block = mapped > 0 ? huge_alloc(mapped) : malloc(total);
+    struct block *block = malloc(sizeof *block + size_bytes);
     CHECK(block != NULL);
     block->next = NULL;
-    block->size_bytes = total - sizeof *block;
+    block->size_bytes = size_bytes;
     block->used_bytes = 0;
-    block->mapped_bytes = mapped;
     return block;
-}
-
-static void block_free(struct block *block)
-{
-    if (block->mapped_bytes > 0)
-        huge_free(block, block->mapped_bytes);
-    else
-        free(block);
 }
 
 struct arena *arena_new(const char *lifetime, size_t limit_bytes)
@@ -66,7 +51,7 @@ static void blocks_free(struct block *block)
 {
     while (block != NULL) {
         struct block *next = block->next;
-        block_free(block);
+        free(block);
         block = next;
     }
 }
@@ -86,7 +71,7 @@ void arena_reset(struct arena *arena)
         struct block *block = *link;
         if (block->size_bytes > BLOCK_MAX_BYTES) { /* made for one large object */
             *link = block->next;
-            block_free(block);
+            free(block);
             continue;
         }
         block->used_bytes = 0;

@@ -7,12 +7,14 @@
 #include "base/check.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PIECES   ((unsigned)(HUGE_REGION / HUGE_PIECE_MIN))
-#define ALL_FREE UINT32_MAX
+#define PIECES        ((unsigned)(HUGE_REGION / HUGE_PIECE_MIN))
+#define ALL_FREE      UINT32_MAX
+#define REGIONS_PLAIN 32 /* 64 MiB in ordinary pages */
 
 _Static_assert(HUGE_REGION / HUGE_PIECE_MIN == 32, "a region has a bit for each piece");
 
@@ -36,7 +38,7 @@ static void unmap(void *data, size_t size_bytes)
 }
 
 /* Mapped at a multiple of HUGE_REGION, else the kernel cannot use huge pages. */
-static void *map(size_t size_bytes)
+static void *map(size_t size_bytes, bool huge)
 {
     int protection = PROT_READ | PROT_WRITE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -54,7 +56,8 @@ static void *map(size_t size_bytes)
         if (before != HUGE_REGION)
             unmap(data + size_bytes, HUGE_REGION - before);
     }
-    (void)madvise(data, size_bytes, MADV_HUGEPAGE); /* without them it is only slower */
+    if (huge)
+        (void)madvise(data, size_bytes, MADV_HUGEPAGE); /* without them it is only slower */
     return data;
 }
 
@@ -91,7 +94,8 @@ static size_t add_region(void)
         pool.regions = realloc(pool.regions, pool.capacity * sizeof *pool.regions);
         CHECK(pool.regions != NULL);
     }
-    struct region region = {.data = map(HUGE_REGION), .free = ALL_FREE};
+    struct region region = {.data = map(HUGE_REGION, pool.count >= REGIONS_PLAIN),
+                            .free = ALL_FREE};
     size_t index = index_of(region.data);
     for (size_t i = pool.count; i > index; i--)
         pool.regions[i] = pool.regions[i - 1];
@@ -154,7 +158,7 @@ void *huge_alloc(size_t size_bytes)
     CHECK(size_bytes >= HUGE_PIECE_MIN);
     if (size_bytes >= HUGE_REGION) {
         CHECK(size_bytes % HUGE_REGION == 0);
-        return map(size_bytes);
+        return map(size_bytes, true);
     }
     CHECK((size_bytes & (size_bytes - 1)) == 0);
     pthread_mutex_lock(&pool.lock);

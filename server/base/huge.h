@@ -1,10 +1,12 @@
 /*
- * Large pieces of memory, in huge pages.
+ * Large pieces of memory that is looked at here and there: the state.
  *
- * Where memory is touched in pages of 4 KiB, the first touch of each costs more than what is done
- * with it.  These pieces come from regions of 2 MiB for which the kernel is asked for huge pages.
- * Pieces of 64 KiB to 1 MiB are cut from regions that are shared by the whole process and are kept
- * for reuse while half of the regions or less lie idle; larger ones are mapped on their own.
+ * Pieces of 64 KiB to 1 MiB are cut from regions of 2 MiB that the whole process shares and that
+ * are kept for reuse while half of them or less lie idle: memory that is touched for the first time
+ * costs more than what is done with it.  When there are many regions, further ones are of huge
+ * pages, which find more of a large state at once; where the first touch of a huge page has to wait
+ * for a virtual machine's host, a small state does better without.  Pieces of 2 MiB or more are
+ * mapped on their own, in huge pages.
  *
  * Threads: any.
  */
