@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* A scan passes about so many entries in the time of one look-up. */
-#define SCAN_PER_LOOKUP 30
+#define SCAN_PER_LOOKUP 100
 
 void spill_fini(struct spill *spill)
 {

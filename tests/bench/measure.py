@@ -305,7 +305,7 @@ def spill_files(folder, keys, rows):
 def spill_run(binary, root, name, limit):
     document = {"name": name, "sources": {"s": {"format": "csv", "schema": "k BIGINT, v BIGINT", "options": {
         "path": root + "/in", "maxFilesPerTrigger": 1}}}, "outputMode": "update", "trigger": {"availableNow": True},
-        "sql": "SELECT k, count(*) AS c, sum(v) AS s FROM s GROUP BY k HAVING k % 997 = 0",
+        "sql": "SELECT k, count(*) AS c, sum(v) AS s FROM s GROUP BY k HAVING (k + count(*) * 0) % 997 = 0",
         "sink": {"format": "console", "options": {"numRows": 1000000}},
         "checkpointLocation": f"{root}/{name}"}
     if limit:
@@ -334,7 +334,11 @@ def spill(binary):
     root = tempfile.mkdtemp(prefix="tidemill-measure-", dir=os.environ.get("SPILL_DIR"))
     try:
         os.mkdir(root + "/in")
-        spill_files(root + "/in", keys, rows)
+        maker = os.fork()  # its memory would count as that of those who are started later
+        if maker == 0:
+            spill_files(root + "/in", keys, rows)
+            os._exit(0)
+        os.waitpid(maker, 0)
         whole = spill_run(binary, root, "memory", 0)
         state = keys * 80
         tenth = spill_run(binary, root, "spilled", max(state // 10, 1 << 20))
