@@ -39,6 +39,7 @@ struct change_entry {
     struct join_row *row; /* NULL: it is gone */
     int side;
     struct bytes key; /* gone: the key of the change, in `arena` */
+    int64_t end_us;   /* gone: its bucket */
 };
 
 struct stream_join {
@@ -570,8 +571,10 @@ static enum status let_go(void *arg, struct join_row *row, struct error *err)
     if (row->run != eviction->ctx->run) {
         struct buffer key = {0};
         put_change_key(&key, eviction->side, row->seq, join_row_key(side->rows, row));
-        *new_change(join) = (struct change_entry){
-            .side = eviction->side, .key = arena_copy(join->arena, buffer_bytes(&key))};
+        *new_change(join) =
+            (struct change_entry){.side = eviction->side,
+                                  .key = arena_copy(join->arena, buffer_bytes(&key)),
+                                  .end_us = row->end_us};
         buffer_fini(&key);
     }
     if (!side->preserved || row->matched)
@@ -625,7 +628,7 @@ static enum status join_changes(struct exec_node *self, struct exec_context *ctx
         if (change->row != NULL)
             put_row(join, change->side, change->row, out, &key, &value);
         else
-            changelog_take(out, STATE_NO_END, change->key);
+            changelog_take(out, change->end_us, change->key);
     }
     buffer_fini(&key);
     buffer_fini(&value);

@@ -129,6 +129,10 @@ static void add_head(struct draw *draw, uint64_t seed)
     if (draw_below(draw, 2) == 0)
         buffer_printf(&draw->text, "conf spark.sql.streaming.minBatchesToRetain=%d\n\n",
                       2 + draw_below(draw, 4));
+    if (draw_below(draw, 2) == 0)
+        buffer_printf(&draw->text,
+                      "conf spark.sql.streaming.stateStore.minDeltasForSnapshot=%d\n\n",
+                      1 + draw_below(draw, 3));
     bool file = draw_below(draw, 2) == 0 && draw->shape != SHAPE_TOTALS &&
                 draw->shape != SHAPE_GLOBAL; /* a file sink only appends */
     buffer_printf(&draw->text, "sink out%s\n\nquery q mode=%s into=out\n", file ? " kind=file" : "",
