@@ -1,5 +1,5 @@
 /*
- * The directories of a batch, each with a number: partitions may be many thousands.
+ * The directories (or files) of a batch, each with a number: partitions may be many thousands.
  * Threads: one at a time.
  */
 #ifndef SERVER_SINK_DIR_TABLE_H

@@ -523,13 +523,12 @@ static enum status publish_part(struct file_sink *sink, struct arena *request,
     return FAILPOINT(mid_commit, err);
 }
 
-static bool is_published(const struct file_sink *sink, const char *path)
+/* The files of the batch, for finding one by its path: there may be many thousands. */
+static void index_published(const struct file_sink *sink, struct dir_table *published)
 {
     for (uint32_t i = 0; i < sink->writer_count; i++)
         for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
-            if (strcmp(part_writer_part(sink->writers[i], p)->final, path) == 0)
-                return true;
-    return false;
+            dir_table_at(published, part_writer_part(sink->writers[i], p)->final)->number = 1;
 }
 
 /* Files of an earlier attempt at this batch that the new one did not replace.  Where the marker is
@@ -538,17 +537,24 @@ static bool is_published(const struct file_sink *sink, const char *path)
 static enum status remove_leftovers(struct file_sink *sink, struct arena *request,
                                     struct dir_table *dirs, struct error *err)
 {
+    if (sink->leftovers == NULL)
+        return OK;
+    enum status status = OK;
+    struct dir_table published = {0};
+    index_published(sink, &published);
     for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next) {
         bool unfinished = sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch;
-        if (!unfinished || is_published(sink, item->path))
+        if (!unfinished || dir_table_at(&published, item->path)->number > 0)
             continue;
         const char *path = path_join(request, sink->config.dir, item->path);
-        TRY(vfs_remove(sink->config.vfs, path, err));
+        TRY_OUT(vfs_remove(sink->config.vfs, path, err));
         if (strchr(item->path, '/') != NULL)
             (void)dir_table_at(dirs, path_dirname(request, path));
     }
     free_paths(&sink->leftovers);
-    return OK;
+out:
+    dir_table_fini(&published);
+    return status;
 }
 
 static enum status put_metadata(struct file_sink *sink, struct arena *request, int64_t batch_id,
