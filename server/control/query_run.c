@@ -14,8 +14,9 @@
 #define IMMEDIATE_GRACE_US 10000000 /* after that an immediate stop is a SIGKILL */
 #define ORPHAN_LOCK_US     60000000 /* how long an old worker may still hold its checkpoint */
 #define ORPHAN_RETRY_US    200000
-#define STOPPING_SILENCES  3 /* heartbeat timeouts of a worker that is to stop: then it is killed  \
-                              */
+#define STOPPING_SILENCES                                                                          \
+    3 /* heartbeat timeouts of a worker that is to stop: then it is killed                         \
+       */
 #define STORE_AGAIN_US    2000000
 #define IDLE_ROUND_MS     1000
 #define BUSY_ROUND_MS     20
@@ -342,6 +343,21 @@ static void count_state_rows(const char *name, json_t *document)
     metric_add(metric_series(METRIC_query_dropped_rows_total, &labels), dropped);
 }
 
+static void count_uncleaned(const char *name, json_t *document)
+{
+    double uncleaned = 0;
+    size_t i;
+    json_t *source;
+    json_array_foreach(json_object_get(document, "sources"), i, source)
+    {
+        const char *text = json_string_value(
+            json_object_get(json_object_get(source, "metrics"), "numFilesNotCleaned"));
+        uncleaned += text == NULL ? 0 : strtod(text, NULL);
+    }
+    const struct metric_labels labels = {{name}};
+    metric_add(metric_series(METRIC_query_uncleaned_files_total, &labels), uncleaned);
+}
+
 static void count_progress(const char *name, json_t *document)
 {
     const struct metric_labels labels = {{name}};
@@ -353,6 +369,7 @@ static void count_progress(const char *name, json_t *document)
     double millis = number_at(json_object_get(document, "durationMs"), "triggerExecution");
     metric_observe(metric_series(METRIC_query_batch_duration_seconds, &labels), millis / 1000);
     count_state_rows(name, document);
+    count_uncleaned(name, document);
 }
 
 /*

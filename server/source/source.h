@@ -113,6 +113,9 @@ struct source_ops {
      * come again after a crash.  What cannot be cleaned is logged; it harms nobody. */
     void (*acknowledge)(struct source *self, const struct source_range *range);
 
+    /* Optional: how many files could not be cleaned since the last call. */
+    uint64_t (*take_uncleaned)(struct source *self);
+
     /* Optional: a file descriptor that becomes readable when there may be something new, or -1;
      * woken() drains it.  Without one the worker polls. */
     int (*wake_fd)(struct source *self);

@@ -59,6 +59,7 @@ struct file_source {
     bool unsettled; /* the newest batch is not in the log of seen files */
     struct buffer carry;
     uint32_t carry_batches;
+    uint64_t uncleaned; /* files, since progress was told */
 };
 
 static struct file_source *source_of(struct source *self)
@@ -788,11 +789,20 @@ static enum status file_read(struct source *self, const struct source_split *spl
 /* --- afterwards ------------------------------------------------------------------------------- */
 
 /* A file that cannot be cleaned stays: it is known, so it is not read again.  Gone is fine: it was
- * cleaned before a crash. */
-static enum status clean_file(struct file_source *source, struct arena *request, const char *path,
-                              struct error *err)
+ * cleaned before a crash.  A file of another time has come since, and is not the one that was read.
+ */
+static enum status clean_file(struct file_source *source, struct arena *request,
+                              const struct range_file *file, struct error *err)
 {
     struct vfs *vfs = source->config.vfs;
+    const char *path = file->path;
+    struct vfs_stat stat = {0};
+    enum status found = vfs_stat(vfs, path, &stat, err);
+    if (found == STATUS_FILE_NOT_FOUND || (found == OK && stat.mtime_us != file->mtime_us)) {
+        error_clear(err);
+        return OK;
+    }
+    TRY(found);
     if (source->options.clean == CLEAN_DELETE)
         return vfs_remove(vfs, path, err);
     const char *target =
@@ -828,14 +838,23 @@ static void file_acknowledge(struct source *self, const struct source_range *ran
     size_t failed = range_files(range, request, &files, &count, &first) != OK;
     for (size_t i = 0; i < count; i++) {
         struct error ignored = ERROR_INIT;
-        if (clean_file(source, request, files[i].path, failed == 0 ? &first : &ignored) != OK)
+        if (clean_file(source, request, &files[i], failed == 0 ? &first : &ignored) != OK)
             failed++;
         error_clear(&ignored);
     }
     if (failed > 0)
         log_uncleaned(source, failed, &first);
+    source->uncleaned += failed;
     error_clear(&first);
     arena_free(request);
+}
+
+static uint64_t file_take_uncleaned(struct source *self)
+{
+    struct file_source *source = source_of(self);
+    uint64_t count = source->uncleaned;
+    source->uncleaned = 0;
+    return count;
 }
 
 static int file_wake_fd(struct source *self)
@@ -876,8 +895,9 @@ static void file_close(struct source *self)
         .kind = (kind_), .replayable = true, .options = file_option_defs, .open = file_open,       \
         .schema = file_schema, .bind = file_bind, .narrow = file_narrow, .recover = file_recover,  \
         .freeze = file_freeze, .plan = file_plan, .latest = file_latest, .splits = file_splits,    \
-        .read = file_read, .acknowledge = file_acknowledge, .wake_fd = file_wake_fd,               \
-        .woken = file_woken, .description = file_description, .close = file_close                  \
+        .read = file_read, .acknowledge = file_acknowledge, .take_uncleaned = file_take_uncleaned, \
+        .wake_fd = file_wake_fd, .woken = file_woken, .description = file_description,             \
+        .close = file_close                                                                        \
     }
 
 const struct source_ops source_file_json = FILE_SOURCE("json");

@@ -175,6 +175,11 @@ static void add_source(const struct query *query, uint32_t index, const struct i
     add_json(out, "latestOffset", latest);
     buffer_printf(out, ",\"numInputRows\":%" PRIu64, rows);
     add_rates(query, rows, out);
+    if (use->source->ops->take_uncleaned != NULL) {
+        uint64_t uncleaned = use->source->ops->take_uncleaned(use->source);
+        if (uncleaned > 0) /* texts, as all of Spark's source metrics */
+            buffer_printf(out, ",\"metrics\":{\"numFilesNotCleaned\":\"%" PRIu64 "\"}", uncleaned);
+    }
     buffer_add_text(out, "}");
 }
 

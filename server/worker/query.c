@@ -253,6 +253,18 @@ static enum status recover(struct query *query, struct error *err)
     return OK;
 }
 
+/* The last run may have died between the commit of its last batch and the clean-up of the one
+ * before, which nobody would make up for: the next batch only cleans up after the last. */
+static enum status clean_up_before_last(struct query *query, struct error *err)
+{
+    const struct batch_intent *before = checkpoint_previous_intent(query->checkpoint);
+    if (query->intent != NULL || before == NULL || before->source_count != query->sources.count)
+        return OK;
+    TRY(checkpoint_sync(query->checkpoint, err)); /* what was found may not be durable yet */
+    source_set_acknowledge(&query->sources, before);
+    return OK;
+}
+
 enum status query_open_sources(struct query *query, struct relation_context *context,
                                const char *dir, struct error *err)
 {
@@ -286,6 +298,7 @@ static enum status open_parts(struct query *query, struct error *err)
     state_budget_init(query);
     TRY(recover(query, err));
     TRY(query_recover_sources(query, err));
+    TRY(clean_up_before_last(query, err));
     if (query->spec->trigger == TRIGGER_AVAILABLE_NOW)
         TRY(source_set_freeze(&query->sources, err));
     query->result.input_rows =

@@ -133,6 +133,36 @@ static void a_query_processes_what_arrives(void **state)
     drop("flow");
 }
 
+static void files_that_cannot_be_cleaned_are_counted(void **state)
+{
+    (void)state;
+    char body[2048];
+    make_dir(&server, "dirty");
+    write_file(&server, "blocked", "no directory");
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"dirty\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
+        "\"options\":{\"path\":\"%s/dirty\",\"cleanSource\":\"archive\","
+        "\"sourceArchiveDir\":\"%s/blocked\"}}},\"sql\":\"SELECT a FROM c\","
+        "\"sink\":{\"format\":\"noop\"}}",
+        server.dir, server.dir);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    write_file(&server, "dirty/1.json", "{\"a\":1}\n");
+    json_decref(act("dirty", "processAllAvailable", 200));
+    write_file(&server, "dirty/2.json", "{\"a\":2}\n");
+    json_decref(act("dirty", "processAllAvailable", 200));
+    json_t *progress = read_of("dirty", "/progress?last=1");
+    const json_t *last = json_array_get(json_object_get(progress, "progress"), 0);
+    const json_t *source = json_array_get(json_object_get(last, "sources"), 0);
+    assert_string_equal(text_of(json_object_get(source, "metrics"), "numFilesNotCleaned"), "1");
+    json_decref(progress);
+    struct reply metrics = call(&server, &(struct call){.path = "/metrics"});
+    assert_non_null(
+        strstr(metrics.text, "tidemill_query_uncleaned_files_total{query=\"dirty\"} 1\n"));
+    reply_free(&metrics);
+    drop("dirty");
+}
+
 static void actions_are_idempotent(void **state)
 {
     (void)state;
@@ -434,6 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_processes_what_arrives),
+        cmocka_unit_test(files_that_cannot_be_cleaned_are_counted),
         cmocka_unit_test(actions_are_idempotent),
         cmocka_unit_test(available_now_finishes_by_itself_and_stays_so),
         cmocka_unit_test(a_replaced_spec_starts_nothing_that_has_ended),

@@ -363,6 +363,37 @@ static void read_files_are_cleaned(void **state)
     assert_true(vfs_exists(f.vfs, "/archive/in/a"));
 }
 
+static void another_file_of_the_same_name_is_not_cleaned(void **state)
+{
+    (void)state;
+    option("cleanSource", "delete");
+    feed("/in/a", 1, "{\"v\":\"a\"}\n");
+    start(false);
+    assert_batch("a");
+    f.source->ops->acknowledge(f.source, &f.last);
+    assert_false(vfs_exists(f.vfs, "/in/a"));
+    feed("/in/a", 2, "{\"v\":\"new\"}\n");
+    f.source->ops->acknowledge(f.source, &f.last); /* again, after a crash */
+    assert_true(vfs_exists(f.vfs, "/in/a"));
+    assert_int_equal(f.source->ops->take_uncleaned(f.source), 0);
+}
+
+static void files_that_cannot_be_cleaned_are_counted(void **state)
+{
+    (void)state;
+    option("cleanSource", "archive");
+    option("sourceArchiveDir", "/archive");
+    feed("/archive", 1, "a file where the directory belongs");
+    feed("/in/a", 1, "{\"v\":\"a\"}\n");
+    feed("/in/b", 2, "{\"v\":\"b\"}\n");
+    start(false);
+    assert_batch("a b");
+    f.source->ops->acknowledge(f.source, &f.last);
+    assert_true(vfs_exists(f.vfs, "/in/a"));
+    assert_int_equal(f.source->ops->take_uncleaned(f.source), 2);
+    assert_int_equal(f.source->ops->take_uncleaned(f.source), 0);
+}
+
 static void another_directory_is_refused(void **state)
 {
     (void)state;
@@ -464,6 +495,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_filter_of_names_leaves_partition_columns, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(read_files_are_cleaned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_file_of_the_same_name_is_not_cleaned, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(files_that_cannot_be_cleaned_are_counted, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(another_directory_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_table_is_read_whole_every_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_log_of_a_sink_names_its_files, set_up, tear_down),
