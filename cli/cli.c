@@ -14,6 +14,7 @@ static const struct {
     {"progress", command_progress, "QUERY"}, {"status", command_status, "QUERY"},
     {"results", command_results, "QUERY"},   {"rm", command_rm, "QUERY"},
     {"rewind", command_rewind, "QUERY"},     {"state", command_state, "QUERY"},
+    {"ready", command_ready, NULL},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

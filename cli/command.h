@@ -63,6 +63,7 @@ int command_results(const struct options_given *given);
 int command_rewind(const struct options_given *given);
 int command_state(const struct options_given *given);
 int command_rm(const struct options_given *given);
+int command_ready(const struct options_given *given);
 
 const char *text_at(const json_t *object, const char *key); /* "" if absent */
 int64_t int_at(const json_t *object, const char *key);      /* 0 if absent */

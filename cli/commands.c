@@ -311,6 +311,24 @@ int command_status(const struct options_given *given)
     return code;
 }
 
+/* ---- ready ---- */
+
+int command_ready(const struct options_given *given)
+{
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    const struct http_call call = {.method = "GET", .path = "/readyz"};
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        print_json(document);
+    else if (code == EXIT_OK)
+        puts(text_at(document, "status"));
+    json_decref(document);
+    http_reply_fini(&reply);
+    return code;
+}
+
 /* ---- progress ---- */
 
 static void print_progress(const struct options_given *given, const json_t *document)

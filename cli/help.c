@@ -39,6 +39,8 @@ static const struct {
      "  --state STATE      only those in it\n"
      "  --label NAME=VALUE only those with it\n"
      "  -n N               how many are asked for at a time\n" SERVER},
+    {"ready", "", "Asks whether the server takes requests; needs no token.  For health checks.",
+     SERVER},
     {"get", "QUERY", "Prints spec and status.", SERVER},
     {"start", "QUERY", "Starts a query.", WAIT SERVER},
     {"stop", "QUERY", "Stops a query at the end of its batch.",

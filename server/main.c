@@ -618,6 +618,7 @@ static int help(int argc, char **argv)
          "On a server (--server URL or TIDEMILL_SERVER, -o json for scripts):\n"
          "\n"
          "  tidemill submit SPEC [--stopped]            create a query\n"
+         "  tidemill ready                              whether it takes requests\n"
          "  tidemill ls [--state S] [--label k=v]       all queries\n"
          "  tidemill get | start | restart QUERY [--wait yes]\n"
          "  tidemill start QUERY --dry-run              what a start would do\n"

@@ -102,6 +102,7 @@ static void client_commands_by_story(void **state)
     (void)snprintf(line, sizeof line, "submit %s/cli.spec --stopped", server.dir);
     expect(0, line, "cli: STOPPED");
     expect(5, line, "QUERY_ALREADY_EXISTS");
+    expect(0, "ready", "ready");
     expect(0, "ls", "cli   STOPPED");
     expect(0, "ls -o json", "\"queries\"");
     expect(0, "get cli", "\"spec\"");
@@ -224,6 +225,7 @@ static void exit_codes_by_table(void **state)
         {"submit /nonexistent", 4, "FILE_NOT_FOUND"},
         {"get nosuch", 4, "QUERY_NOT_FOUND"},
         {"ls --server http://127.0.0.1:1", 7, "UNREACHABLE"},
+        {"ready --server http://127.0.0.1:1", 7, "UNREACHABLE"},
         {"serve --listen nowhere", 3, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
