@@ -254,3 +254,14 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     free(reading.constants);
     return status;
 }
+
+void file_reader_block(const struct source_split *split, struct arena *arena,
+                       struct source_block *out)
+{
+    const struct file_split *file = split->detail;
+    *out = (struct source_block){
+        .uri = path_to_uri(arena, file->format.path),
+        .start = file->format.start,
+        .length = file->format.end - file->format.start,
+    };
+}

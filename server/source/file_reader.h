@@ -40,4 +40,7 @@ MUST_USE enum status file_reader_read(const struct file_reader *reader,
                                       const struct source_split *split,
                                       struct batch_receiver *receiver, struct error *err);
 
+void file_reader_block(const struct source_split *split, struct arena *arena,
+                       struct source_block *out);
+
 #endif

@@ -51,6 +51,13 @@ struct source_split {
     const void *detail;       /* the source's own, in the arena passed to splits() */
 };
 
+/* The part of a file that a split is. */
+struct source_block {
+    const char *uri;
+    uint64_t start;
+    uint64_t length;
+};
+
 struct source_ops {
     const char *kind; /* as written in the API: "json", "rate", "memory" */
     bool replayable;
@@ -108,6 +115,10 @@ struct source_ops {
     /* Delivers the rows of one split as batches of the bound columns.  Threads: any. */
     enum status (*read)(struct source *self, const struct source_split *split,
                         struct batch_receiver *receiver, struct error *err);
+
+    /* Optional: what input_file_name() and its like say while the split is read.  Threads: any. */
+    void (*block)(const struct source *self, const struct source_split *split, struct arena *arena,
+                  struct source_block *out);
 
     /* Optional: the range is committed, durably, and will never be read again (cleanSource).  May
      * come again after a crash.  What cannot be cleaned is logged; it harms nobody. */

@@ -786,6 +786,13 @@ static enum status file_read(struct source *self, const struct source_split *spl
     return file_reader_read(&source_of(self)->reader, split, receiver, err);
 }
 
+static void file_block(const struct source *self, const struct source_split *split,
+                       struct arena *arena, struct source_block *out)
+{
+    (void)self;
+    file_reader_block(split, arena, out);
+}
+
 /* --- afterwards ------------------------------------------------------------------------------- */
 
 /* A file that cannot be cleaned stays: it is known, so it is not read again.  Gone is fine: it was
@@ -895,9 +902,9 @@ static void file_close(struct source *self)
         .kind = (kind_), .replayable = true, .options = file_option_defs, .open = file_open,       \
         .schema = file_schema, .bind = file_bind, .narrow = file_narrow, .recover = file_recover,  \
         .freeze = file_freeze, .plan = file_plan, .latest = file_latest, .splits = file_splits,    \
-        .read = file_read, .acknowledge = file_acknowledge, .take_uncleaned = file_take_uncleaned, \
-        .wake_fd = file_wake_fd, .woken = file_woken, .description = file_description,             \
-        .close = file_close                                                                        \
+        .read = file_read, .block = file_block, .acknowledge = file_acknowledge,                   \
+        .take_uncleaned = file_take_uncleaned, .wake_fd = file_wake_fd, .woken = file_woken,       \
+        .description = file_description, .close = file_close                                       \
     }
 
 const struct source_ops source_file_json = FILE_SOURCE("json");

@@ -9,6 +9,7 @@
 #include "worker/batch_run.h"
 
 #include "base/check.h"
+#include "worker/relation_reader.h"
 
 #define INLINE_BYTES     ((uint64_t)1 << 20) /* about 10 k rows */
 #define TASKS_PER_THREAD 2                   /* of a stage that writes: each is a file */
@@ -140,8 +141,7 @@ static enum status read_table(const struct table_use *table, struct pipeline *pi
                               uint32_t leaf, struct error *err)
 {
     for (size_t i = 0; i < table->split_count; i++)
-        TRY(table->source->ops->read(table->source, &table->splits[i],
-                                     pipeline_receiver(pipeline, leaf), err));
+        TRY(relation_read_split(table->source, &table->splits[i], pipeline, leaf, err));
     return OK;
 }
 
@@ -156,8 +156,7 @@ static enum status read_leaf(struct stage_run *run, struct pipeline *pipeline, u
         const struct work *work = &task->work[i];
         const struct source_use *use = &run->query->sources.uses[work->use];
         if (use->relation == relation)
-            TRY(use->source->ops->read(use->source, work->split, pipeline_receiver(pipeline, leaf),
-                                       err));
+            TRY(relation_read_split(use->source, work->split, pipeline, leaf, err));
     }
     return OK;
 }

@@ -8,6 +8,7 @@
 #include "base/vfs_posix.h"
 #include "columnar/value_text.h"
 #include "exec/pipeline.h"
+#include "worker/relation_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +96,8 @@ const struct query_plan *bounded_plan(const struct bounded_run *run)
 }
 
 /* Everything that the source has now, range after range. */
-static enum status read_all(struct bounded_run *run, struct source *source,
-                            struct batch_receiver *receiver, struct error *err)
+static enum status read_all(struct bounded_run *run, struct source *source, uint32_t leaf,
+                            struct error *err)
 {
     for (;;) {
         struct source_range range = {0};
@@ -109,7 +110,7 @@ static enum status read_all(struct bounded_run *run, struct source *source,
             return OK;
         TRY(source->ops->splits(source, &range, run->splits_arena, &splits, &count, err));
         for (size_t i = 0; i < count && !pipeline_has_enough(run->pipeline); i++)
-            TRY(source->ops->read(source, &splits[i], receiver, err));
+            TRY(relation_read_split(source, &splits[i], run->pipeline, leaf, err));
         if (pipeline_has_enough(run->pipeline))
             return OK;
     }
@@ -121,7 +122,7 @@ static enum status read_relation(struct bounded_run *run, uint32_t leaf, struct 
     if (source->ops->recover != NULL)
         TRY(source->ops->recover(source, NULL, NULL, 0, err));
     TRY(source->ops->freeze(source, err));
-    return read_all(run, source, pipeline_receiver(run->pipeline, leaf), err);
+    return read_all(run, source, leaf, err);
 }
 
 enum status bounded_execute(struct bounded_run *run, struct batch_receiver *receiver,

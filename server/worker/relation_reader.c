@@ -51,3 +51,19 @@ enum status relation_bind(const struct physical_plan *plan, uint32_t index, stru
     TRY(source->ops->bind(source, scan->scan.columns, scan->scan.column_count, err));
     return source->ops->narrow == NULL ? OK : source->ops->narrow(source, scan->schema, err);
 }
+
+enum status relation_read_split(struct source *source, const struct source_split *split,
+                                struct pipeline *pipeline, uint32_t leaf, struct error *err)
+{
+    struct batch_receiver *receiver = pipeline_receiver(pipeline, leaf);
+    if (source->ops->block == NULL)
+        return source->ops->read(source, split, receiver, err);
+    struct arena *arena = arena_new("request", 0);
+    struct source_block block = {0};
+    source->ops->block(source, split, arena, &block);
+    pipeline_set_input_file(pipeline, block.uri, (int64_t)block.start, (int64_t)block.length);
+    enum status status = source->ops->read(source, split, receiver, err);
+    pipeline_set_input_file(pipeline, NULL, 0, 0);
+    arena_free(arena);
+    return status;
+}

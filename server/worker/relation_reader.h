@@ -4,6 +4,7 @@
 #ifndef SERVER_WORKER_RELATION_READER_H
 #define SERVER_WORKER_RELATION_READER_H
 
+#include "exec/pipeline.h"
 #include "plan/physical_plan.h"
 #include "source/source.h"
 
@@ -27,6 +28,11 @@ MUST_USE enum status relation_open(const struct relation_context *context, struc
 /* Binds the columns that the scan of relation `index` delivers. */
 MUST_USE enum status relation_bind(const struct physical_plan *plan, uint32_t index,
                                    struct source *source, struct error *err);
+
+/* Reads a split into a leaf of the pipeline, which knows meanwhile what file it comes from. */
+MUST_USE enum status relation_read_split(struct source *source, const struct source_split *split,
+                                         struct pipeline *pipeline, uint32_t leaf,
+                                         struct error *err);
 
 /* The scan of relation `index`; NULL if the optimiser has removed it. */
 const struct plan_node *plan_scan_of(const struct plan_node *root, uint32_t index);
