@@ -113,8 +113,12 @@ static enum status remove_snapshot(const struct state_files *files, struct arena
                                    int64_t version, struct error *err)
 {
     struct vfs *vfs = files->config->vfs;
+    const char *path = state_files_path(files, arena, version, "");
     const char *part = state_files_path(files, arena, version, PART);
-    TRY(vfs_rename(vfs, state_files_path(files, arena, version, ""), part, err));
+    bool found = false;
+    TRY(vfs_find(vfs, path, &found, err));
+    if (found) /* or an attempt before this one came only so far */
+        TRY(vfs_rename(vfs, path, part, err));
     return vfs_remove_tree(vfs, part, err);
 }
 
