@@ -18,8 +18,8 @@
 #define HUGE_PIECE_MIN ((size_t)64 << 10)
 #define HUGE_REGION    ((size_t)2 << 20)
 
-/* A power of two of at least HUGE_PIECE_MIN, or a multiple of HUGE_REGION.  Content is undefined.
- * Free with huge_free() and the same size. */
+/* A power of two of at least HUGE_PIECE_MIN, or a multiple of HUGE_REGION.  Content is undefined,
+ * but HUGE_REGION or more are zeroes.  Free with huge_free() and the same size. */
 void *huge_alloc(size_t size_bytes);
 void huge_free(void *data, size_t size_bytes); /* NULL is fine */
 

@@ -272,6 +272,7 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     CHECK(input == 0);
     struct pulled pulled[PULL_GROUPS];
     struct partial_reader reader = partial_read(writer, ctx->run, ctx->partition);
+    const struct partial_piece *piece = reader.piece;
     uint32_t count = PULL_GROUPS;
     if (!spill_is_empty(&aggregate->spill))
         TRY(fetch_groups(aggregate, ctx, reader, err));
@@ -281,6 +282,9 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
             state_bucket_prefetch_entry(pulled[i].bucket, pulled[i].group->hash);
         for (uint32_t i = 0; i < count; i++)
             TRY(take_group(aggregate, ctx, pulled[i].bucket, pulled[i].group, err));
+        if (reader.piece != piece)
+            partial_taken(writer, ctx->partition, &reader);
+        piece = reader.piece;
     }
     return OK;
 }
@@ -538,6 +542,15 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
     return aggregate_calls_load(&aggregate->calls, arena, change->value, state_value(entry), err);
 }
 
+static void aggregate_expect(struct exec_node *self, const struct change *change)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    const struct state_bucket *bucket = state_bucket_find(aggregate->table, change->bucket);
+    if (bucket != NULL)
+        state_bucket_prefetch(bucket, state_hash(change->key));
+}
+
 static enum status aggregate_dump(struct exec_node *self, struct buffer *out, struct error *err)
 {
     struct stream_aggregate *aggregate = self->state;
@@ -622,6 +635,7 @@ static const struct stateful_ops aggregate_stateful = {
     .pull = aggregate_pull,
     .changes = aggregate_changes,
     .restore = aggregate_restore,
+    .expect = aggregate_expect,
     .dump = aggregate_dump,
     .stats = aggregate_stats,
     .spill = aggregate_spill,

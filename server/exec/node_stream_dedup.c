@@ -423,6 +423,15 @@ static enum status dedup_restore(struct exec_node *self, const struct change *ch
     return OK;
 }
 
+static void dedup_expect(struct exec_node *self, const struct change *change)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    const struct state_bucket *bucket = state_bucket_find(dedup->table, change->bucket);
+    if (bucket != NULL)
+        state_bucket_prefetch(bucket, state_hash(change->key));
+}
+
 static enum status dedup_dump(struct exec_node *self, struct buffer *out, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
@@ -504,6 +513,7 @@ static const struct stateful_ops dedup_stateful = {
     .pull = dedup_pull,
     .changes = dedup_changes,
     .restore = dedup_restore,
+    .expect = dedup_expect,
     .dump = dedup_dump,
     .stats = dedup_stats,
     .spill = dedup_spill,

@@ -383,19 +383,72 @@ static struct exec_node *boundary_node(const struct pipeline *pipeline,
     return NULL;
 }
 
-enum status pipeline_restore_change(struct pipeline *pipeline, const struct plan_node *boundary,
-                                    const struct change *change, struct error *err)
+#define RESTORE_AT_ONCE 32
+
+struct pipeline_restorer {
+    struct exec_node *node;
+    struct change changes[RESTORE_AT_ONCE];
+    uint32_t count;
+    struct buffer bytes; /* keys and values of them, one behind another */
+};
+
+struct pipeline_restorer *pipeline_restorer_new(struct pipeline *pipeline,
+                                                const struct plan_node *boundary)
 {
-    struct exec_node *node = boundary_node(pipeline, boundary);
-    CHECK(node != NULL);
-    return node->ops->stateful->restore(node, change, err);
+    struct pipeline_restorer *restorer = calloc(1, sizeof *restorer);
+    CHECK(restorer != NULL);
+    restorer->node = boundary_node(pipeline, boundary);
+    CHECK(restorer->node != NULL);
+    return restorer;
+}
+
+void pipeline_restorer_free(struct pipeline_restorer *restorer)
+{
+    if (restorer == NULL)
+        return;
+    buffer_fini(&restorer->bytes);
+    free(restorer);
+}
+
+enum status pipeline_restorer_finish(struct pipeline_restorer *restorer, struct error *err)
+{
+    struct exec_node *node = restorer->node;
+    const struct stateful_ops *ops = node->ops->stateful;
+    size_t offset = 0;
+    for (uint32_t i = 0; i < restorer->count; i++) {
+        struct change *change = &restorer->changes[i];
+        change->key = bytes_of(restorer->bytes.data + offset, change->key.size_bytes);
+        offset += change->key.size_bytes;
+        change->value = bytes_of(restorer->bytes.data + offset, change->value.size_bytes);
+        offset += change->value.size_bytes;
+        if (ops->expect != NULL && change->kind != CHANGE_DROP)
+            ops->expect(node, change);
+    }
+    for (uint32_t i = 0; i < restorer->count; i++)
+        TRY(ops->restore(node, &restorer->changes[i], err));
+    restorer->count = 0;
+    buffer_clear(&restorer->bytes);
+    return OK;
+}
+
+enum status pipeline_restorer_add(struct pipeline_restorer *restorer, const struct change *change,
+                                  struct error *err)
+{
+    size_t size = change->key.size_bytes + change->value.size_bytes;
+    uint8_t *data = buffer_reserve(&restorer->bytes, size + 1); /* + 1: also nothing has a place */
+    if (change->key.size_bytes > 0)
+        memcpy(data, change->key.data, change->key.size_bytes);
+    if (change->value.size_bytes > 0)
+        memcpy(data + change->key.size_bytes, change->value.data, change->value.size_bytes);
+    restorer->bytes.size_bytes += size;
+    restorer->changes[restorer->count++] = *change;
+    return restorer->count < RESTORE_AT_ONCE ? OK : pipeline_restorer_finish(restorer, err);
 }
 
 enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                              struct bytes changes, struct error *err)
 {
-    struct exec_node *node = boundary_node(pipeline, boundary);
-    CHECK(node != NULL);
+    struct pipeline_restorer *restorer = pipeline_restorer_new(pipeline, boundary);
     struct changelog_reader reader = {.rest = changes};
     struct change change;
     bool found = true;
@@ -404,9 +457,12 @@ enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *
         if (!changelog_next(&reader, &change, &found))
             status = error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "a record of state", NULL);
         else if (found)
-            status = node->ops->stateful->restore(node, &change, err);
+            status = pipeline_restorer_add(restorer, &change, err);
     }
+    if (status == OK)
+        status = pipeline_restorer_finish(restorer, err);
     changelog_reader_fini(&reader);
+    pipeline_restorer_free(restorer);
     return status;
 }
 

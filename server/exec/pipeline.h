@@ -99,10 +99,17 @@ MUST_USE enum status pipeline_dump(struct pipeline *pipeline, uint32_t index, st
                                    struct error *err);
 MUST_USE enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                                       struct bytes changes, struct error *err);
-/* One change of its state. */
-MUST_USE enum status pipeline_restore_change(struct pipeline *pipeline,
-                                             const struct plan_node *boundary,
-                                             const struct change *change, struct error *err);
+/* Changes of its state, one after another.  They are copied, and some at a time go to the operator,
+ * which has been told of them before and so does not wait for memory at each. */
+struct pipeline_restorer;
+struct pipeline_restorer *pipeline_restorer_new(struct pipeline *pipeline,
+                                                const struct plan_node *boundary);
+void pipeline_restorer_free(struct pipeline_restorer *restorer); /* NULL is fine */
+MUST_USE enum status pipeline_restorer_add(struct pipeline_restorer *restorer,
+                                           const struct change *change, struct error *err);
+/* The last of them. */
+MUST_USE enum status pipeline_restorer_finish(struct pipeline_restorer *restorer,
+                                              struct error *err);
 /* Adds the numbers of a boundary's operator. */
 void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
                              struct operator_stats *stats);

@@ -49,6 +49,9 @@ struct stateful_ops {
     /* Does again what a batch of a former run did.  Errors: CHECKSUM_MISMATCH. */
     enum status (*restore)(struct exec_node *self, const struct change *change, struct error *err);
 
+    /* Optional: such a change is restored soon.  Asks for the memory where restore() will look. */
+    void (*expect)(struct exec_node *self, const struct change *change);
+
     /* Appends everything that is in the state, as changes(): a snapshot. */
     enum status (*dump)(struct exec_node *self, struct buffer *out, struct error *err);
 

@@ -14,6 +14,7 @@
 #define BLOCK_BYTES_FIRST ((uint32_t)1 << 10)
 #define BLOCK_BYTES_MAX   ((uint32_t)1 << 20)
 #define SLOTS_MIN         16
+#define REHASH_AT_ONCE    32
 #define ADDRESS_BITS      48
 #define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
 
@@ -300,25 +301,41 @@ static uint8_t *take_block(struct state_table *table, struct state_bucket *bucke
     return memory;
 }
 
-/* Finds every entry anew. */
+static uint64_t *take_slots(size_t size)
+{
+    uint64_t *slots = take_memory(size);
+    if (size < HUGE_REGION) /* larger ones are zeroes that nobody has touched */
+        memset(slots, 0, size);
+    return slots;
+}
+
+/* Finds every entry anew, some at a time: each slot is asked for before it is needed. */
 static void rehash(struct state_table *table, struct state_bucket *bucket, uint64_t wanted)
 {
     size_t size = (size_t)wanted * sizeof *bucket->slots;
     table->bytes += size - slots_bytes(bucket);
     give_memory(bucket->slots, slots_bytes(bucket));
-    bucket->slots = take_memory(size);
-    memset(bucket->slots, 0, size);
+    bucket->slots = take_slots(size);
     bucket->mask = wanted - 1;
     bucket->filled = bucket->count;
     struct state_cursor cursor = {0};
-    struct state_entry *entry = NULL;
-    while ((entry = state_next(table, bucket, &cursor)) != NULL) {
-        uint64_t hash = state_hash(state_key(table, entry));
-        uint64_t slot = hash & bucket->mask;
-        while (bucket->slots[slot] != 0)
-            slot = (slot + 1) & bucket->mask;
-        bucket->slots[slot] = tag_of(hash) | (uint64_t)(uintptr_t)entry;
-    }
+    struct state_entry *entries[REHASH_AT_ONCE];
+    uint64_t hashes[REHASH_AT_ONCE];
+    uint32_t count = 0;
+    do {
+        count = 0;
+        while (count < REHASH_AT_ONCE &&
+               (entries[count] = state_next(table, bucket, &cursor)) != NULL) {
+            hashes[count] = state_hash(state_key(table, entries[count]));
+            state_bucket_prefetch(bucket, hashes[count++]);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t slot = hashes[i] & bucket->mask;
+            while (bucket->slots[slot] != 0)
+                slot = (slot + 1) & bucket->mask;
+            bucket->slots[slot] = tag_of(hashes[i]) | (uint64_t)(uintptr_t)entries[i];
+        }
+    } while (count == REHASH_AT_ONCE);
 }
 
 /* Room for a further entry: at most three quarters of the slots are in use. */

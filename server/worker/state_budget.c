@@ -174,34 +174,37 @@ void state_budget_committed(struct query *query, int64_t version)
 
 struct loader {
     struct state_entry_receiver base;
-    struct query *query;
-    struct buffer record;
+    struct pipeline_restorer *restorer;
 };
 
 static enum status load_entry(struct state_entry_receiver *self,
                               const struct state_store_entry *entry, struct error *err)
 {
-    struct loader *loader = (struct loader *)self;
-    buffer_clear(&loader->record);
-    changelog_begin(&loader->record, entry->operator_id, entry->partition);
-    changelog_put(&loader->record, entry->bucket, entry->key, entry->value);
-    return stage_graph_restore(loader->query->graph, buffer_bytes(&loader->record), err);
+    struct change change = {
+        .kind = CHANGE_PUT, .bucket = entry->bucket, .key = entry->key, .value = entry->value};
+    return pipeline_restorer_add(((struct loader *)self)->restorer, &change, err);
 }
 
 static enum status load_or_leave(struct query *query, struct pipeline *each, uint32_t index,
                                  uint32_t partition, struct error *err)
 {
     struct spill *spill = pipeline_spill(each, index);
-    struct loader loader = {.base = {.receive = load_entry}, .query = query};
+    const struct plan_node *boundary = pipeline_boundary(each, index);
     struct state_place place = {
-        .operator_id = (uint32_t)pipeline_boundary(each, index)->operator_id,
+        .operator_id = (uint32_t)boundary->operator_id,
         .partition = partition,
     };
     if (spill != NULL)
         return spill_reopen(spill, err);
+    struct loader loader = {
+        .base = {.receive = load_entry},
+        .restorer = pipeline_restorer_new(each, boundary),
+    };
     enum status status =
         state_store_scan_partition(query->state_snapshot.store, place, &loader.base, err);
-    buffer_fini(&loader.record);
+    if (status == OK)
+        status = pipeline_restorer_finish(loader.restorer, err);
+    pipeline_restorer_free(loader.restorer);
     return status;
 }
 

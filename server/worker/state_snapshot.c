@@ -77,29 +77,35 @@ struct load {
 
 struct load_receiver {
     struct state_entry_receiver base;
-    const struct load_part *part;
+    struct pipeline_restorer *restorer;
 };
 
 static enum status load_entry(struct state_entry_receiver *self,
                               const struct state_store_entry *entry, struct error *err)
 {
-    const struct load_part *part = ((struct load_receiver *)self)->part;
     struct change change = {
         .kind = CHANGE_PUT, .bucket = entry->bucket, .key = entry->key, .value = entry->value};
-    return pipeline_restore_change(part->pipeline, part->node, &change, err);
+    return pipeline_restorer_add(((struct load_receiver *)self)->restorer, &change, err);
 }
 
 static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
 {
     struct load *load = arg;
     const struct load_part *part = &load->parts[index];
-    struct load_receiver receiver = {.base = {.receive = load_entry}, .part = part};
+    struct load_receiver receiver = {
+        .base = {.receive = load_entry},
+        .restorer = pipeline_restorer_new(part->pipeline, part->node),
+    };
     struct state_place place = {
         .operator_id = (uint32_t)part->node->operator_id,
         .partition = part->partition,
     };
     (void)worker;
-    return state_store_scan_partition(load->store, place, &receiver.base, err);
+    enum status status = state_store_scan_partition(load->store, place, &receiver.base, err);
+    if (status == OK)
+        status = pipeline_restorer_finish(receiver.restorer, err);
+    pipeline_restorer_free(receiver.restorer);
+    return status;
 }
 
 static void add_parts(struct load *load, const struct stage *stage)
