@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
+#include "checkpoint/epoch.h"
 #include "checkpoint/identity.h"
 #include "checkpoint/log_index.h"
 
@@ -83,43 +84,22 @@ static enum status take_lock(struct checkpoint *checkpoint, struct error *err)
     char host[64] = "localhost";
     const char *path = path_join(checkpoint->arena, checkpoint->dir, "lock");
     gethostname(host, sizeof host - 1);
-    snprintf(checkpoint->holder, sizeof checkpoint->holder, "host %s, process %ld, run %s", host,
-             (long)getpid(), checkpoint->run.run_id);
+    (void)snprintf(checkpoint->holder, sizeof checkpoint->holder, "host %s, process %ld, run %s",
+                   host, (long)getpid(), checkpoint->run.run_id);
     if (checkpoint->vfs == vfs_posix())
         return vfs_posix_lock_as(path, checkpoint->holder, &checkpoint->lock, err);
     return vfs_lock(checkpoint->vfs, path, &checkpoint->lock, err);
-}
-
-static enum status read_epoch(struct checkpoint *checkpoint, uint32_t *out, struct error *err)
-{
-    uint8_t text[24];
-    size_t size = 0;
-    bool found = false;
-    *out = 0;
-    TRY(vfs_find(checkpoint->vfs, checkpoint->epoch_path, &found, err));
-    if (!found)
-        return OK;
-    TRY(vfs_read_at(checkpoint->vfs, checkpoint->epoch_path, 0,
-                    (struct bytes_out){.data = text, .size_bytes = sizeof text}, &size, err));
-    uint64_t value = 0;
-    for (size_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    if (size == 0 || size == sizeof text || text[size - 1] != '\n' || value >= UINT32_MAX)
-        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", checkpoint->epoch_path,
-                           "reason", "it is not a number", NULL);
-    *out = (uint32_t)value;
-    return OK;
 }
 
 static enum status take_epoch(struct checkpoint *checkpoint, struct error *err)
 {
     uint32_t found = 0;
     char text[24];
-    TRY(read_epoch(checkpoint, &found, err));
+    TRY(epoch_read(checkpoint->vfs, checkpoint->epoch_path, &found, err));
     if (found < checkpoint->index.last_epoch)
         found = checkpoint->index.last_epoch;
     checkpoint->epoch = found + 1;
-    snprintf(text, sizeof text, "%" PRIu32 "\n", checkpoint->epoch);
+    (void)snprintf(text, sizeof text, "%" PRIu32 "\n", checkpoint->epoch);
     return vfs_put(checkpoint->vfs, checkpoint->epoch_path, bytes_of_text(text), false, err);
 }
 
@@ -163,8 +143,8 @@ static enum status check_identity(struct checkpoint *checkpoint,
         if (config->query_id == NULL || strcmp(config->query_id, identity->query_id) == 0)
             return OK;
         char owner[320];
-        snprintf(owner, sizeof owner, "query %s ('%s', created %s)", identity->query_id,
-                 identity->query_name, identity->created_at);
+        (void)snprintf(owner, sizeof owner, "query %s ('%s', created %s)", identity->query_id,
+                       identity->query_name, identity->created_at);
         return error_raise(err, STATUS_CHECKPOINT__FOREIGN, "path", checkpoint->dir, "owner", owner,
                            "query", config->query_id, NULL);
     }
@@ -175,11 +155,11 @@ static enum status check_identity(struct checkpoint *checkpoint,
         return error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", checkpoint->dir, NULL);
     TRY(check_is_free(checkpoint, err));
     if (config->query_id != NULL)
-        snprintf(identity->query_id, sizeof identity->query_id, "%s", config->query_id);
+        (void)snprintf(identity->query_id, sizeof identity->query_id, "%s", config->query_id);
     else
         uuid_random_text(identity->query_id);
-    snprintf(identity->query_name, sizeof identity->query_name, "%s",
-             config->query_name == NULL ? "" : config->query_name);
+    (void)snprintf(identity->query_name, sizeof identity->query_name, "%s",
+                   config->query_name == NULL ? "" : config->query_name);
     clock_format_iso(clock_now_us(checkpoint->clock), identity->created_at);
     return identity_write(checkpoint->vfs, checkpoint->dir, identity, err);
 }
@@ -274,7 +254,7 @@ enum status checkpoint_open(const struct checkpoint_config *config, struct check
     checkpoint->progress =
         arena_new_object(arena, config->progress_keep * sizeof *checkpoint->progress);
     checkpoint->durable_commit = NO_BATCH;
-    snprintf(checkpoint->run.run_id, sizeof checkpoint->run.run_id, "%s", config->run_id);
+    (void)snprintf(checkpoint->run.run_id, sizeof checkpoint->run.run_id, "%s", config->run_id);
     log_index_init(&checkpoint->index, config->progress_keep, arena);
     enum status status = open_parts(checkpoint, config, err);
     if (status != OK) {
@@ -401,7 +381,7 @@ enum status checkpoint_start_run(struct checkpoint *checkpoint, uint64_t fingerp
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     CHECK(checkpoint->log == NULL);
     struct run_record *run = &checkpoint->run;
-    snprintf(run->query_id, sizeof run->query_id, "%s", checkpoint->identity.query_id);
+    (void)snprintf(run->query_id, sizeof run->query_id, "%s", checkpoint->identity.query_id);
     run->started_us = clock_now_us(checkpoint->clock);
     run->fingerprint = fingerprint;
     run->fingerprint_text = arena_copy(checkpoint->arena, fingerprint_text);
@@ -482,11 +462,11 @@ enum status checkpoint_check_fence(struct checkpoint *checkpoint, int64_t batch_
 {
     CHECK_MAGIC(checkpoint, CHECKPOINT_MAGIC);
     uint32_t found = 0;
-    TRY(read_epoch(checkpoint, &found, err));
+    TRY(epoch_read(checkpoint->vfs, checkpoint->epoch_path, &found, err));
     if (found == checkpoint->epoch)
         return OK;
     char text[24];
-    snprintf(text, sizeof text, "%" PRId64, batch_id);
+    (void)snprintf(text, sizeof text, "%" PRId64, batch_id);
     return error_raise(err, STATUS_CONCURRENT_STREAM_LOG_UPDATE, "batchId", text, NULL);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "checkpoint/epoch.h"
 #include "checkpoint/identity.h"
 #include "checkpoint/log_history.h"
 #include "checkpoint/log_index.h"
@@ -156,6 +157,9 @@ enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_
     enum status status = look(vfs, dir, &it, err);
     struct recovery_facts facts = facts_of(&it.index);
     size_t snapshots = 0;
+    uint32_t epoch = 0;
+    if (status == OK)
+        status = epoch_read(vfs, path_join(it.arena, dir, "epoch"), &epoch, err);
     if (status == OK && recovery_decide(&facts) == RECOVERY_CORRUPT)
         status = error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path", dir, "facts",
                              recovery_contradiction(&facts), NULL);

@@ -229,6 +229,14 @@ static void damage_in_what_was_durable_is_refused(void **state)
                      STATUS_CHECKPOINT__CORRUPT);
     vfs_mem_write(world->vfs, SEGMENT, content, 0);
     assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    static const char *const bad_epochs[] = {"x\n", "1x\n", "1", "\n", "", "4294967295\n"};
+    for (size_t i = 0; i < sizeof bad_epochs / sizeof bad_epochs[0]; i++) {
+        vfs_mem_write(world->vfs, DIR "/epoch", bytes_of_text(bad_epochs[i]), 0);
+        assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+                         STATUS_CHECKPOINT__CORRUPT);
+        assert_int_equal(try_open(world, NULL), STATUS_CHECKPOINT__CORRUPT);
+    }
+    vfs_mem_write(world->vfs, DIR "/epoch", bytes_of_text("1\n"), 0);
     assert_int_equal(checkpoint_show(world->vfs, DIR, CHECKPOINT_JSON, &out, &world->err), OK);
     buffer_fini(&out);
     open_and_start(world);
