@@ -7,6 +7,7 @@
 
 static enum status missing(struct error *err, const char *soname)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the text is per thread in glibc
     const char *reason = dlerror();
     return error_raise(err, STATUS_LIBRARY_MISSING, "library", soname, "reason",
                        reason == NULL ? "unknown" : reason, NULL);

@@ -189,7 +189,7 @@ static void error_fill(struct error *err, va_list args)
     error_format(err, condition_of(err->status)->text);
 }
 
-enum status error_raise(struct error *err, enum status status, ...)
+enum status(error_raise)(struct error *err, enum status status, ...)
 {
     error_start(err, status);
     va_list args;
@@ -199,8 +199,8 @@ enum status error_raise(struct error *err, enum status status, ...)
     return status;
 }
 
-enum status error_raise_at(struct error *err, enum status status, int position, int position_end,
-                           ...)
+enum status(error_raise_at)(struct error *err, enum status status, int position, int position_end,
+                            ...)
 {
     error_start(err, status);
     err->position = position;

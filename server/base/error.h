@@ -109,4 +109,14 @@ enum status status_find(const char *name);
             goto out;                                                                              \
     } while (0)
 
+/* The static analyzer does not see that what is raised is never OK. */
+#ifdef __clang_analyzer__
+#define error_raise(err, status, ...)                                                              \
+    (error_raise(err, status, __VA_ARGS__) == OK || (status) == OK ? STATUS_INTERNAL_ERROR         \
+                                                                   : (status))
+#define error_raise_at(err, status, ...)                                                           \
+    (error_raise_at(err, status, __VA_ARGS__) == OK || (status) == OK ? STATUS_INTERNAL_ERROR      \
+                                                                      : (status))
+#endif
+
 #endif

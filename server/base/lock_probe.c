@@ -39,6 +39,7 @@ bool lock_probe(const char *path, char *holder, size_t size)
     while (!held && fgets(line, sizeof line, locks) != NULL) {
         char kind[16], mode[16];
         uint64_t inode = 0;
+        // NOLINTNEXTLINE(cert-err34-c): the kernel writes the numbers
         held = sscanf(line, "%*s %15s %*s %15s %*d %*x:%*x:%" SCNu64, kind, mode, &inode) == 3 &&
                strcmp(kind, "FLOCK") == 0 && strcmp(mode, "WRITE") == 0 &&
                inode == (uint64_t)stat_.st_ino;

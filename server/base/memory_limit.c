@@ -3,10 +3,11 @@
  */
 #include "base/memory_limit.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,10 +31,11 @@ static bool read_line(const char *path, const char *prefix, char *out, size_t si
 static uint64_t limit_of(const char *path)
 {
     char text[32];
-    uint64_t limit = 0;
-    if (!read_line(path, "", text, sizeof text) || sscanf(text, "%" SCNu64, &limit) != 1)
-        return UINT64_MAX; /* "max", or no such file */
-    return limit;
+    if (!read_line(path, "", text, sizeof text))
+        return UINT64_MAX; /* no such file */
+    char *end = NULL;
+    uint64_t limit = strtoull(text, &end, 10);
+    return end == text ? UINT64_MAX : limit; /* "max" is no number */
 }
 
 uint64_t memory_limit_bytes(void)
@@ -47,7 +49,7 @@ uint64_t memory_limit_bytes(void)
         group[0] = '\0';
     char *name = group[0] == '\0' ? group : group + strlen("0::");
     for (;;) { /* the group and those that it is in */
-        snprintf(path, sizeof path, CGROUP_ROOT "%s/memory.max", name);
+        (void)snprintf(path, sizeof path, CGROUP_ROOT "%s/memory.max", name);
         uint64_t own = limit_of(path);
         if (own < limit)
             limit = own;

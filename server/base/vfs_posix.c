@@ -612,6 +612,7 @@ static int remove_visited(const char *path, const struct stat *stat, int kind, s
 static enum status posix_remove_tree(struct vfs *self, const char *dir, struct error *err)
 {
     (void)self;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc walks with fds, without FTW_CHDIR
     int reason = nftw(dir, remove_visited, 32, FTW_DEPTH | FTW_PHYS);
     if (reason == -1)
         reason = errno;

@@ -48,7 +48,7 @@ static int64_t field_value(const struct moment *moment, enum datetime_field fiel
     case FIELD_SECOND:
         return local->second;
     case FIELD_NANO:
-        return local->micro * 1000;
+        return (int64_t)local->micro * 1000;
     case FIELD_COUNT:
         break;
     }

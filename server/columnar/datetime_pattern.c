@@ -122,7 +122,7 @@ static char find_letter(const struct compiler *compiler, size_t from, size_t to,
 static enum status check_part(const struct compiler *compiler, size_t from, size_t to,
                               struct error *err)
 {
-    static const char *const lengths[] = {"GGGGG", "MMMMM", "LLLLL",      "EEEEE",
+    static const char *const lengths[] = {"GGGGG", "MMMMM", "LLLLL",  "EEEEE",
                                           "QQQQQ", "qqqqq", "yyyyyyy"};
     char c = find_letter(compiler, from, to, "YWwuec");
     if (c != '\0')
@@ -412,7 +412,7 @@ static bool compile_java(struct compiler *compiler)
             return false;
         } else {
             while (at < compiler->size && !is_letter(compiler->pattern[at]) &&
-                   memchr("'[]{}#", compiler->pattern[at], strlen("'[]{}#")) == NULL)
+                   memchr("'[]{}#", compiler->pattern[at], 6) == NULL)
                 at++;
             add_literal(compiler, compiler->pattern + start, at - start);
         }

@@ -206,12 +206,13 @@ static uint64_t two_digits(double value, int *exponent)
     char text[16];
     CHECK(snprintf(text, sizeof(text), "%.1e", value) < (int)sizeof(text));
     *exponent = (int)strtol(text + 4, NULL, 10) - 1;
-    return strip_zeros((uint64_t)((text[0] - '0') * 10 + (text[2] - '0')), exponent);
+    return strip_zeros((uint64_t)(text[0] - '0') * 10 + (uint64_t)(text[2] - '0'), exponent);
 }
 
 static size_t put_word(char *out, const char *word)
 {
     size_t size = strlen(word);
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the caller counts bytes
     memcpy(out, word, size);
     return size;
 }

@@ -300,7 +300,9 @@ enum status interval_text_parse(struct bytes text, struct calendar_interval *out
                           err);
     for (size_t i = 0; i < trimmed.size_bytes; i++) {
         char c = (char)trimmed.data[i];
-        reader.text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        reader.text[i] = c;
     }
     reader.size = trimmed.size_bytes;
     while (reader.at < reader.size)

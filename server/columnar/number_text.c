@@ -19,7 +19,7 @@ static size_t print_short(char *out, uint32_t value)
     size_t at = size;
     while (at > 1) {
         at -= 2;
-        memcpy(out + at, digit_pairs + value % 100 * 2, 2);
+        memcpy(out + at, digit_pairs + (size_t)(value % 100) * 2, 2);
         value /= 100;
     }
     if (at == 1)
@@ -31,10 +31,10 @@ static void print_eight(char *out, uint32_t value)
 {
     uint32_t high = value / 10000;
     uint32_t low = value % 10000;
-    memcpy(out, digit_pairs + high / 100 * 2, 2);
-    memcpy(out + 2, digit_pairs + high % 100 * 2, 2);
-    memcpy(out + 4, digit_pairs + low / 100 * 2, 2);
-    memcpy(out + 6, digit_pairs + low % 100 * 2, 2);
+    memcpy(out, digit_pairs + (size_t)(high / 100) * 2, 2);
+    memcpy(out + 2, digit_pairs + (size_t)(high % 100) * 2, 2);
+    memcpy(out + 4, digit_pairs + (size_t)(low / 100) * 2, 2);
+    memcpy(out + 6, digit_pairs + (size_t)(low % 100) * 2, 2);
 }
 
 size_t number_print_uint64(char *out, uint64_t value)

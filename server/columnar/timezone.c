@@ -20,7 +20,7 @@
 #define ZONE_DIRECTORY "/usr/share/zoneinfo"
 #define ZONE_ID_MAX    64
 #define ZONE_FILE_MAX  (64 * 1024)
-#define OFFSET_MAX     (18 * 3600)
+#define OFFSET_MAX     INT64_C(64800)       /* 18 hours */
 #define EXPANDED_UNTIL INT64_C(13569465600) /* 2400-01-01 */
 #define CACHED_ZONES   1024
 
@@ -65,7 +65,8 @@ size_t timezone_print_offset(char *out, int32_t offset_seconds)
     size_t count = parts[2] != 0 ? 3 : 2;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        out[at++] = i > 0 ? ':' : offset_seconds < 0 ? '-' : '+';
+        char sign = (char)(offset_seconds < 0 ? '-' : '+');
+        out[at++] = (char)(i > 0 ? ':' : sign);
         out[at++] = (char)('0' + parts[i] / 10);
         out[at++] = (char)('0' + parts[i] % 10);
     }
@@ -393,7 +394,7 @@ static size_t period_index(const struct zone *zone, int64_t utc_seconds)
 /* The period of an instant; *end is where the next one starts. */
 static struct timezone_period period_at(const struct zone *zone, int64_t utc_seconds, int64_t *end)
 {
-    if (utc_seconds >= EXPANDED_UNTIL - 86400 * 400)
+    if (utc_seconds >= EXPANDED_UNTIL - (int64_t)86400 * 400)
         return timezone_file_at(&zone->file, utc_seconds, end);
     size_t index = period_index(zone, utc_seconds);
     *end = index + 1 < zone->period_count ? zone->periods[index + 1].start : INT64_MAX;
@@ -402,7 +403,7 @@ static struct timezone_period period_at(const struct zone *zone, int64_t utc_sec
 
 static int32_t offset_at(const struct zone *zone, int64_t utc_seconds)
 {
-    if (utc_seconds < EXPANDED_UNTIL - 86400 * 400)
+    if (utc_seconds < EXPANDED_UNTIL - (int64_t)86400 * 400)
         return zone->periods[period_index(zone, utc_seconds)].offset_seconds;
     int64_t end;
     return timezone_file_at(&zone->file, utc_seconds, &end).offset_seconds;
@@ -446,7 +447,7 @@ static int64_t wall_clock_end(int32_t offset, int32_t next_offset, int64_t end)
 static int32_t local_offset(const struct zone *zone, int64_t local_seconds)
 {
     int64_t probe = local_seconds - OFFSET_MAX - 86400;
-    if (local_seconds < EXPANDED_UNTIL - 86400 * 400) {
+    if (local_seconds < EXPANDED_UNTIL - (int64_t)86400 * 400) {
         const struct timezone_period *period = &zone->periods[period_index(zone, probe)];
         const struct timezone_period *last = &zone->periods[zone->period_count - 1];
         while (period < last &&
@@ -478,7 +479,7 @@ const char *timezone_abbreviation(const struct zone *zone, int64_t utc_us)
     if (zone->fixed)
         return zone->offset_name;
     int64_t seconds = civil_floor_div(utc_us, CIVIL_SECOND_US);
-    if (seconds >= EXPANDED_UNTIL - 86400 * 400)
+    if (seconds >= EXPANDED_UNTIL - (int64_t)86400 * 400)
         seconds -= (seconds - EXPANDED_UNTIL) / INT64_C(12622780800) * INT64_C(12622780800) +
                    INT64_C(12622780800); /* the same day of the 400-year cycle */
     size_t index = period_index(zone, seconds);

@@ -44,7 +44,7 @@ static bool read_header(struct reader *reader, struct counts *counts, char *vers
     *version = (char)header[4];
     size_t values[6];
     for (int i = 0; i < 6; i++)
-        values[i] = (size_t)big_endian(header + 20 + 4 * i, 4);
+        values[i] = (size_t)big_endian(header + 20 + (ptrdiff_t)4 * i, 4);
     *counts = (struct counts){values[0], values[1], values[2], values[3], values[4], values[5]};
     return counts->times < PERIODS_MAX && counts->types < 256 && counts->name_bytes < 4096 &&
            counts->leap < PERIODS_MAX && counts->utc < 256 && counts->standard < 256;
@@ -61,7 +61,7 @@ static bool set_period(struct timezone_period *period, int64_t start, const uint
 {
     period->start = start;
     period->offset_seconds = (int32_t)(uint32_t)big_endian(type, 4);
-    if (type[5] >= names.size_bytes || labs(period->offset_seconds) > 26 * 3600)
+    if (type[5] >= names.size_bytes || labs(period->offset_seconds) > (int64_t)26 * 3600)
         return false;
     size_t size = strnlen((const char *)names.data + type[5], names.size_bytes - type[5]);
     if (size >= sizeof(period->name))
@@ -90,7 +90,7 @@ static bool read_body(struct reader *reader, const struct counts *counts, size_t
         uint64_t raw = big_endian(body + i * time_bytes, (int)time_bytes);
         int64_t start = time_bytes == 8 ? (int64_t)raw : (int64_t)(int32_t)(uint32_t)raw;
         if (indexes[i] >= counts->types || (i > 0 && start <= periods[i].start) ||
-            !set_period(&periods[i + 1], start, types + indexes[i] * 6, names))
+            !set_period(&periods[i + 1], start, types + (ptrdiff_t)indexes[i] * 6, names))
             return false;
     }
     return true;
@@ -230,7 +230,7 @@ static int64_t rule_seconds(const struct timezone_rule_day *day, int64_t year)
     if (day->kind == RULE_MONTH_WEEK) {
         int64_t first = civil_days(year, day->month, 1);
         int64_t weekday = civil_weekday(first) % 7;
-        days = first + (day->weekday - weekday + 7) % 7 + (day->week - 1) * 7;
+        days = first + (day->weekday - weekday + 7) % 7 + (int64_t)(day->week - 1) * 7;
         while (days - first >= civil_month_days(year, day->month))
             days -= 7;
     } else {

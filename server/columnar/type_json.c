@@ -25,6 +25,7 @@ static enum status read_decimal(struct arena *arena, const char *name, const jso
     int scale = 0;
     char end = '\0';
     if (strcmp(name, "decimal") != 0 &&
+        // NOLINTNEXTLINE(cert-err34-c): the widths leave no room for an overflow
         (sscanf(name, "decimal(%5d,%5d%c", &precision, &scale, &end) != 3 || end != ')'))
         return refuse(arena, json, err);
     if (precision > DECIMAL_PRECISION_MAX)
@@ -100,12 +101,15 @@ static enum status read_name(struct arena *arena, const json_t *json, const stru
         return read_decimal(arena, name, json, out, err);
     if (strncmp(name, "interval ", 9) == 0)
         return read_interval(arena, name, json, out, err);
+    // NOLINTNEXTLINE(cert-err34-c): the widths leave no room for an overflow
     if ((sscanf(name, "char(%9d%c", &size, &end) == 2 ||
+         // NOLINTNEXTLINE(cert-err34-c): the widths leave no room for an overflow
          sscanf(name, "varchar(%9d%c", &size, &end) == 2) &&
         end == ')') {
         *out = type_simple(TYPE_STRING);
         return OK;
     }
+    // NOLINTNEXTLINE(cert-err34-c): the widths leave no room for an overflow
     if (sscanf(name, "time(%1d%c", &size, &end) == 2 && end == ')' && size <= 6) {
         *out = type_time(arena, size);
         return OK;
