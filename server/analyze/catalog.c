@@ -246,7 +246,7 @@ enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relat
     analyzer->ctes = saved.ctes;
     analyzer->depth = saved.depth;
     if (status != OK && err->view[0] == '\0' && err->pointer[0] == '\0')
-        snprintf(err->view, sizeof err->view, "%s", view->name);
+        (void)snprintf(err->view, sizeof err->view, "%s", view->name);
     if (status == OK)
         out->scope = scope_new(analyzer, out->node, view->name, NULL);
     return status;

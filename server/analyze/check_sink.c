@@ -93,11 +93,11 @@ static void warn_of_equal_names(struct analyzer *analyzer)
     for (uint32_t i = 0; i < schema->field_count; i++)
         for (uint32_t j = 0; j < i; j++)
             if (name_equal(analyzer, schema->fields[i].name, schema->fields[j].name)) {
-                analyzer->analysis->warnings[0] = arena_sprintf(
-                    analyzer->arena,
-                    "The output has two columns named %s: most readers of its JSON find only one of "
-                    "them. Give one another name",
-                    schema->fields[i].name);
+                analyzer->analysis->warnings[0] =
+                    arena_sprintf(analyzer->arena,
+                                  "The output has two columns named %s: most readers of its JSON "
+                                  "find only one of them. Give one another name",
+                                  schema->fields[i].name);
                 return;
             }
 }

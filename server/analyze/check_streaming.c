@@ -129,7 +129,7 @@ static enum status at_node(const struct checker *checker, const struct logical_n
         err->position_end = node->position_end;
     }
     if (node->view != NULL && err->view[0] == '\0')
-        snprintf(err->view, sizeof err->view, "%s", node->view);
+        (void)snprintf(err->view, sizeof err->view, "%s", node->view);
     return err->status;
 }
 

@@ -87,8 +87,8 @@ static enum status raise_columns(const struct ast_term *ast, uint32_t left, uint
                                  struct error *err)
 {
     char first[16], second[16];
-    snprintf(first, sizeof first, "%u", left);
-    snprintf(second, sizeof second, "%u", right);
+    (void)snprintf(first, sizeof first, "%u", left);
+    (void)snprintf(second, sizeof second, "%u", right);
     return error_raise_at(err, STATUS_NUM_COLUMNS_MISMATCH, ast->position, ast->position_end,
                           "operator", set_name(ast->set.kind), "firstNumColumns", first,
                           "invalidOrdinalNum", "second", "invalidNumColumns", second, NULL);

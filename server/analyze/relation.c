@@ -74,9 +74,9 @@ static enum status check_cell(struct analyzer *analyzer, const struct expr *cell
 static enum status raise_ragged(uint32_t want, uint32_t have, size_t row, struct error *err)
 {
     char expected[16], actual[16], index[16];
-    snprintf(expected, sizeof expected, "%u", want);
-    snprintf(actual, sizeof actual, "%u", have);
-    snprintf(index, sizeof index, "%zu", row);
+    (void)snprintf(expected, sizeof expected, "%u", want);
+    (void)snprintf(actual, sizeof actual, "%u", have);
+    (void)snprintf(index, sizeof index, "%zu", row);
     return error_raise(err, STATUS_INVALID_INLINE_TABLE__NUM_COLUMNS_MISMATCH, "expectedNumCols",
                        expected, "actualNumCols", actual, "rowIndex", index, NULL);
 }
@@ -177,7 +177,7 @@ static enum status check_aliases(const struct ast_name_list *names, uint32_t col
         return OK;
     struct buffer list = {0};
     char size[16];
-    snprintf(size, sizeof size, "%u", columns);
+    (void)snprintf(size, sizeof size, "%u", columns);
     for (size_t i = 0; i < names->count; i++)
         buffer_printf(&list, "%s%s", i > 0 ? "," : "", name_text(analyzer, &names->items[i]));
     error_raise_at(err, STATUS_UDTF_ALIAS_NUMBER_MISMATCH, position, position_end, "aliasesSize",

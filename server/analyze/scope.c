@@ -68,8 +68,8 @@ enum status scope_alias(struct analyzer *analyzer, struct relation *relation,
     uint32_t count = visible_count(from);
     if (names != NULL && names->count > 0 && names->count != count) {
         char have[16], want[16];
-        snprintf(have, sizeof have, "%zu", names->count);
-        snprintf(want, sizeof want, "%u", count);
+        (void)snprintf(have, sizeof have, "%zu", names->count);
+        (void)snprintf(want, sizeof want, "%u", count);
         return error_raise_at(err, STATUS_ASSIGNMENT_ARITY_MISMATCH, position, position_end,
                               "numExpr", have, "numTarget", want, NULL);
     }
@@ -258,7 +258,7 @@ static enum status find_struct_field(struct analyzer *analyzer, const struct typ
         return raise_field_not_found(analyzer, type, name, position, position_end, err);
     if (found > 1) {
         char count[16];
-        snprintf(count, sizeof count, "%u", found);
+        (void)snprintf(count, sizeof count, "%u", found);
         return error_raise_at(err, STATUS_AMBIGUOUS_REFERENCE_TO_FIELDS, position, position_end,
                               "field", text_quoted(analyzer, name), "count", count, NULL);
     }
@@ -406,7 +406,7 @@ static enum status take_alias(struct resolver *resolver, const char *name, int p
         return OK;
     if (count > 1) {
         char number[16];
-        snprintf(number, sizeof number, "%u", count);
+        (void)snprintf(number, sizeof number, "%u", count);
         return error_raise(err, STATUS_AMBIGUOUS_LATERAL_COLUMN_ALIAS, "name",
                            text_quoted(analyzer, name), "n", number, NULL);
     }

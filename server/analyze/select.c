@@ -412,7 +412,7 @@ static enum status having_error(struct select *select, enum status status, struc
     struct analyzer *analyzer = select->analyzer;
     const char *column = error_param(err, "expression");
     char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)(strlen(column) - 2), column + 1);
+    (void)snprintf(name, sizeof name, "%.*s", (int)(strlen(column) - 2), column + 1);
     char *dot = strrchr(name, '.');
     const char *plain = arena_strdup(analyzer->arena, dot != NULL ? dot + 1 : name);
     return unresolved_in_output(select, text_quoted(analyzer, plain), plain, 1, err);

@@ -119,7 +119,7 @@ static enum status raise_aliases(struct analyzer *analyzer, const struct select_
 {
     struct buffer names = {0};
     char size[16];
-    snprintf(size, sizeof size, "%u", columns);
+    (void)snprintf(size, sizeof size, "%u", columns);
     for (size_t i = 0; i < item->aliases->count; i++)
         buffer_printf(&names, "%s%s", i > 0 ? "," : "",
                       name_text(analyzer, &item->aliases->items[i]));

@@ -54,7 +54,7 @@ static enum status corrupt(struct error *err, const char *path, const char *fmt,
     char reason[256];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(reason, sizeof reason, fmt, args);
+    (void)vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
     return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", path, "reason", reason, NULL);
 }
@@ -123,8 +123,8 @@ static enum status end_segment(const struct segment_scan *scan, enum record_verd
     uint64_t used = used_bytes(scan->content);
     if (verdict == RECORD_UNSUPPORTED) {
         char version[16];
-        snprintf(version, sizeof version, "%d.%d", scan->content.data[offset + 6],
-                 scan->content.data[offset + 7]);
+        (void)snprintf(version, sizeof version, "%d.%d", scan->content.data[offset + 6],
+                       scan->content.data[offset + 7]);
         return error_raise(err, STATUS_CHECKPOINT__UNSUPPORTED_VERSION, "path", scan->path,
                            "version", version, "supported", "1", NULL);
     }

@@ -28,15 +28,16 @@ static enum status from_json(const json_t *root, const char *path, struct identi
         return damaged(err, path, "it has no formatVersion");
     if (json_integer_value(version) != CHECKPOINT_FORMAT_VERSION) {
         char text[32];
-        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(version));
+        (void)snprintf(text, sizeof text, "%lld", (long long)json_integer_value(version));
         return error_raise(err, STATUS_CHECKPOINT__UNSUPPORTED_VERSION, "path", path, "version",
                            text, "supported", "1", NULL);
     }
     if (query_id == NULL || !uuid_parse(bytes_of_text(query_id), &uuid))
         return damaged(err, path, "it has no queryId");
     uuid_format(uuid, out->query_id);
-    snprintf(out->query_name, sizeof out->query_name, "%s", name == NULL ? "" : name);
-    snprintf(out->created_at, sizeof out->created_at, "%s", created_at == NULL ? "" : created_at);
+    (void)snprintf(out->query_name, sizeof out->query_name, "%s", name == NULL ? "" : name);
+    (void)snprintf(out->created_at, sizeof out->created_at, "%s",
+                   created_at == NULL ? "" : created_at);
     return OK;
 }
 

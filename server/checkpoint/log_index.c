@@ -12,8 +12,8 @@ static enum status out_of_order(const struct log_index *index, const struct log_
                                 struct error *err)
 {
     char reason[160];
-    snprintf(reason, sizeof reason, "%s(%" PRId64 ") cannot follow the records before it",
-             record_kind_name(record->kind), record->batch_id);
+    (void)snprintf(reason, sizeof reason, "%s(%" PRId64 ") cannot follow the records before it",
+                   record_kind_name(record->kind), record->batch_id);
     return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", index->dir, "reason", reason, NULL);
 }
 

@@ -81,7 +81,7 @@ struct plan_node {
                                    event-time column), -1 if none */
             int pane_key; /* index of the key that is a pane of sliding windows in the input, and
                              the window in the output (plan/panes.h); -1 if none */
-            bool exact; /* the results are the same however rows are grouped before they meet */
+            bool exact;   /* the results are the same however rows are grouped before they meet */
             int64_t window_size_us; /* of the sliding windows */
             int64_t window_slide_us;
             int64_t window_start_us;
