@@ -51,23 +51,24 @@ double real_at(const json_t *object, const char *key)
 static void print_place(const json_t *error)
 {
     const json_t *span = json_object_get(error, "span");
-    fprintf(stderr, "  at %s",
-            *text_at(error, "pointer") == '\0' ? "/" : text_at(error, "pointer"));
+    (void)fprintf(stderr, "  at %s",
+                  *text_at(error, "pointer") == '\0' ? "/" : text_at(error, "pointer"));
     if (json_is_object(span))
-        fprintf(stderr, " line %lld column %lld", (long long)int_at(span, "line"),
-                (long long)int_at(span, "column"));
+        (void)fprintf(stderr, " line %lld column %lld", (long long)int_at(span, "line"),
+                      (long long)int_at(span, "column"));
     if (*text_at(error, "detail") != '\0')
-        fprintf(stderr, ": [%s] %s", text_at(error, "condition"), text_at(error, "detail"));
-    fputc('\n', stderr);
+        (void)fprintf(stderr, ": [%s] %s", text_at(error, "condition"), text_at(error, "detail"));
+    (void)fputc('\n', stderr);
 }
 
 static void print_problem(const json_t *problem, long status)
 {
     if (!json_is_object(problem) || *text_at(problem, "condition") == '\0') {
-        fprintf(stderr, "error: the server answered %ld\n", status);
+        (void)fprintf(stderr, "error: the server answered %ld\n", status);
         return;
     }
-    fprintf(stderr, "error: [%s] %s\n", text_at(problem, "condition"), text_at(problem, "detail"));
+    (void)fprintf(stderr, "error: [%s] %s\n", text_at(problem, "condition"),
+                  text_at(problem, "detail"));
     size_t i;
     json_t *item;
     json_array_foreach(json_object_get(problem, "errors"), i, item)
@@ -76,7 +77,8 @@ static void print_problem(const json_t *problem, long status)
     }
     json_array_foreach(json_object_get(problem, "fixes"), i, item)
     {
-        fprintf(stderr, "  fix: %s (%s)\n", text_at(item, "title"), text_at(item, "consequence"));
+        (void)fprintf(stderr, "  fix: %s (%s)\n", text_at(item, "title"),
+                      text_at(item, "consequence"));
     }
 }
 
@@ -86,7 +88,7 @@ void call_server(const struct options_given *given, const struct http_call *call
     struct error err = ERROR_INIT;
     *document = NULL;
     if (http_client_call(&given->client, call, reply, &err) != OK) {
-        fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
+        (void)fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
         *exit_code = EXIT_UNREACHABLE;
         return;
     }
@@ -114,6 +116,6 @@ void print_json(const json_t *document)
 {
     char *text = json_dumps(document, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     if (text != NULL)
-        puts(text);
+        (void)puts(text);
     free(text);
 }

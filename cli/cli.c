@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include "base/check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,13 +31,14 @@ bool cli_knows(const char *command)
 
 static int usage(const char *problem, const char *detail)
 {
-    fprintf(stderr, "error: %s %s\nSee: tidemill help\n", problem, detail);
+    (void)fprintf(stderr, "error: %s %s\nSee: tidemill help\n", problem, detail);
     return EXIT_USAGE;
 }
 
 /* The value of an option: "--name value" or "--name=value"; NULL if `arg` is another one. */
 static const char *value_of(const char *name, int argc, char **argv, int *at)
 {
+    CHECK(*at < argc && argv[*at] != NULL);
     size_t size = strlen(name);
     if (strncmp(argv[*at], name, size) != 0)
         return NULL;
@@ -102,7 +105,9 @@ static bool read_value(int argc, char **argv, int *at, struct options_given *giv
 
 static void defaults(struct options_given *given)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the client has one thread
     const char *server = getenv("TIDEMILL_SERVER");
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): as above
     const char *token = getenv("TIDEMILL_TOKEN");
     *given = (struct options_given){0};
     given->client.server = server == NULL || *server == '\0' ? "http://127.0.0.1:8088" : server;
@@ -114,8 +119,9 @@ static int no_option(const char *command, const char *option)
     char nearest[64];
     if (!cli_nearest_option(command, option, nearest, sizeof nearest))
         return usage("there is no option", option);
-    fprintf(stderr, "error: there is no option %s. Did you mean %s?\nSee: tidemill %s --help\n",
-            option, nearest, command);
+    (void)fprintf(stderr,
+                  "error: there is no option %s. Did you mean %s?\nSee: tidemill %s --help\n",
+                  option, nearest, command);
     return EXIT_USAGE;
 }
 

@@ -34,12 +34,12 @@ static enum status read_input(const char *path, struct buffer *out, struct error
 
 static void print_status_line(const json_t *status)
 {
-    printf("%s: %s", text_at(status, "name"), text_at(status, "state"));
+    (void)printf("%s: %s", text_at(status, "name"), text_at(status, "state"));
     if (*text_at(status, "stateReason") != '\0')
-        printf(" (%s)", text_at(status, "stateReason"));
+        (void)printf(" (%s)", text_at(status, "stateReason"));
     if (*text_at(status, "phase") != '\0')
-        printf(", %s", text_at(status, "message"));
-    putchar('\n');
+        (void)printf(", %s", text_at(status, "message"));
+    (void)putchar('\n');
 }
 
 /* A call whose answer is a status object. */
@@ -65,7 +65,7 @@ int command_submit(const struct options_given *given)
     struct buffer spec = {0};
     struct error err = ERROR_INIT;
     if (read_input(given->target, &spec, &err) != OK) {
-        fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
+        (void)fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
         return EXIT_NOT_FOUND;
     }
     if (given->stopped) {
@@ -88,8 +88,8 @@ int command_submit(const struct options_given *given)
     if (code == EXIT_OK && given->json)
         print_json(document);
     else if (code == EXIT_OK)
-        printf("%s: %s\n", text_at(document, "name"),
-               text_at(json_object_get(document, "status"), "state"));
+        (void)printf("%s: %s\n", text_at(document, "name"),
+                     text_at(json_object_get(document, "status"), "state"));
     json_decref(document);
     http_reply_fini(&reply);
     buffer_fini(&spec);
@@ -234,7 +234,7 @@ int command_rm(const struct options_given *given)
                                    .path = query_path(given->target, buffer_text(&suffix), &path)};
     call_server(given, &call, &document, &reply, &code);
     if (code == EXIT_OK && !given->json)
-        printf("%s: deleted\n", given->target);
+        (void)printf("%s: deleted\n", given->target);
     json_decref(document);
     http_reply_fini(&reply);
     buffer_fini(&path);
@@ -285,8 +285,8 @@ static int wait_for_state(const struct options_given *given, const char *path)
                                                    : EXIT_CONFLICT;
             done = true;
         } else if (seconds_now() >= until) {
-            fprintf(stderr, "error: the query is not %s within %lld s\n", given->wait,
-                    (long long)given->timeout_s);
+            (void)fprintf(stderr, "error: the query is not %s within %lld s\n", given->wait,
+                          (long long)given->timeout_s);
             code = EXIT_TIMED_OUT;
             done = true;
         }
@@ -323,7 +323,7 @@ int command_ready(const struct options_given *given)
     if (code == EXIT_OK && given->json)
         print_json(document);
     else if (code == EXIT_OK)
-        puts(text_at(document, "status"));
+        (void)puts(text_at(document, "status"));
     json_decref(document);
     http_reply_fini(&reply);
     return code;
@@ -335,21 +335,22 @@ static void print_progress(const struct options_given *given, const json_t *docu
 {
     if (given->json) {
         char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        puts(text);
+        (void)puts(text);
         free(text);
         return;
     }
     const json_t *duration = json_object_get(document, "durationMs");
     const json_t *sink = json_object_get(document, "sink");
-    printf("%s  batch %-6lld  in %-9lld out %-9lld %8.0f rows/s  %6lld ms",
-           text_at(document, "timestamp"), (long long)int_at(document, "batchId"),
-           (long long)int_at(document, "numInputRows"), (long long)int_at(sink, "numOutputRows"),
-           real_at(document, "processedRowsPerSecond"),
-           (long long)int_at(duration, "triggerExecution"));
+    (void)printf("%s  batch %-6lld  in %-9lld out %-9lld %8.0f rows/s  %6lld ms",
+                 text_at(document, "timestamp"), (long long)int_at(document, "batchId"),
+                 (long long)int_at(document, "numInputRows"),
+                 (long long)int_at(sink, "numOutputRows"),
+                 real_at(document, "processedRowsPerSecond"),
+                 (long long)int_at(duration, "triggerExecution"));
     const char *watermark = text_at(json_object_get(document, "eventTime"), "watermark");
     if (*watermark != '\0')
-        printf("  watermark %s", watermark);
-    putchar('\n');
+        (void)printf("  watermark %s", watermark);
+    (void)putchar('\n');
 }
 
 /* Prints the documents of the answer that come after *last. */
@@ -451,7 +452,7 @@ static void print_rows(const json_t *rows)
     if (table.columns > TABLE_COLUMNS_MAX)
         table.columns = TABLE_COLUMNS_MAX;
     if (table.columns == 0) {
-        puts("(no rows)");
+        (void)puts("(no rows)");
         json_decref(keys);
         return;
     }

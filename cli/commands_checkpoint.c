@@ -10,7 +10,7 @@
 
 static int usage(const char *problem)
 {
-    fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
+    (void)fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
     return EXIT_USAGE;
 }
 
@@ -20,11 +20,11 @@ static void print_problems(const json_t *plan)
     json_t *item;
     json_array_foreach(json_object_get(plan, "problems"), i, item)
     {
-        printf("  problem: [%s] %s\n", text_at(item, "condition"), text_at(item, "message"));
+        (void)printf("  problem: [%s] %s\n", text_at(item, "condition"), text_at(item, "message"));
     }
     json_array_foreach(json_object_get(plan, "warnings"), i, item)
     {
-        printf("  warning: %s\n", text_at(item, "message"));
+        (void)printf("  warning: %s\n", text_at(item, "message"));
     }
 }
 
@@ -34,9 +34,9 @@ static void print_reruns(const json_t *plan)
     json_t *item;
     json_array_foreach(json_object_get(plan, "reruns"), i, item)
     {
-        printf("  batch %lld runs again: %lld rows in, %lld rows out, sink: %s\n",
-               (long long)int_at(item, "batchId"), (long long)int_at(item, "numInputRows"),
-               (long long)int_at(item, "numOutputRows"), text_at(item, "sink"));
+        (void)printf("  batch %lld runs again: %lld rows in, %lld rows out, sink: %s\n",
+                     (long long)int_at(item, "batchId"), (long long)int_at(item, "numInputRows"),
+                     (long long)int_at(item, "numOutputRows"), text_at(item, "sink"));
     }
 }
 
@@ -44,17 +44,19 @@ static void print_plan(const json_t *plan)
 {
     size_t i;
     json_t *item;
-    printf("next batch  %lld (%s: %s)\n", (long long)int_at(plan, "nextBatchId"),
-           text_at(plan, "kind"), text_at(plan, "reason"));
-    printf("duplicates  %s (%s)\n", text_at(plan, "duplicates"), text_at(plan, "duplicatesReason"));
+    (void)printf("next batch  %lld (%s: %s)\n", (long long)int_at(plan, "nextBatchId"),
+                 text_at(plan, "kind"), text_at(plan, "reason"));
+    (void)printf("duplicates  %s (%s)\n", text_at(plan, "duplicates"),
+                 text_at(plan, "duplicatesReason"));
     print_reruns(plan);
     json_array_foreach(json_object_get(plan, "stateOperators"), i, item)
     {
-        printf("  state of %s: %s %s\n", text_at(item, "kind"), text_at(item, "verdict"),
-               text_at(item, "difference"));
+        (void)printf("  state of %s: %s %s\n", text_at(item, "kind"), text_at(item, "verdict"),
+                     text_at(item, "difference"));
     }
     print_problems(plan);
-    printf("possible    %s\n", json_is_true(json_object_get(plan, "possible")) ? "yes" : "no");
+    (void)printf("possible    %s\n",
+                 json_is_true(json_object_get(plan, "possible")) ? "yes" : "no");
 }
 
 /* A call whose document is printed by `print`, or as JSON. */
@@ -89,8 +91,8 @@ int command_start_plan(const struct options_given *given)
 
 static void print_rewind(const json_t *document)
 {
-    printf("rewound to batch %lld (from %lld)\n", (long long)int_at(document, "toBatchId"),
-           (long long)int_at(document, "previousBatchId"));
+    (void)printf("rewound to batch %lld (from %lld)\n", (long long)int_at(document, "toBatchId"),
+                 (long long)int_at(document, "previousBatchId"));
     print_plan(json_object_get(document, "startPlan"));
 }
 
@@ -161,7 +163,7 @@ static void print_rows(const json_t *document)
     table_print(&table);
     table_fini(&table);
     if (json_is_true(json_object_get(document, "truncated")))
-        puts("... there is more: -n N");
+        (void)puts("... there is more: -n N");
 }
 
 static void print_operators(const json_t *document)
@@ -170,9 +172,10 @@ static void print_operators(const json_t *document)
     json_t *item;
     json_array_foreach(json_object_get(document, "operators"), i, item)
     {
-        printf("%lld  %s (%s): %lld entries, %lld bytes\n", (long long)int_at(item, "operatorId"),
-               text_at(item, "kind"), text_at(item, "name"), (long long)int_at(item, "entries"),
-               (long long)int_at(item, "bytes"));
+        (void)printf("%lld  %s (%s): %lld entries, %lld bytes\n",
+                     (long long)int_at(item, "operatorId"), text_at(item, "kind"),
+                     text_at(item, "name"), (long long)int_at(item, "entries"),
+                     (long long)int_at(item, "bytes"));
     }
 }
 

@@ -81,12 +81,14 @@ bool cli_help(const char *name)
     size_t at = find(name);
     if (at == COUNT)
         return false;
-    printf("tidemill %s%s%s [OPTIONS]\n\n%s\n", name, *commands[at].arguments == '\0' ? "" : " ",
-           commands[at].arguments, commands[at].what);
+    (void)printf("tidemill %s%s%s [OPTIONS]\n\n%s\n", name,
+                 *commands[at].arguments == '\0' ? "" : " ", commands[at].arguments,
+                 commands[at].what);
     if (*commands[at].options != '\0')
-        printf("\n%s", commands[at].options);
-    puts("\nExit codes: 0 ok, 2 usage, 3 invalid spec, 4 not found, 5 conflict, 6 authentication,\n"
-         "7 unreachable, 8 timed out, 9 the query failed, 1 anything else");
+        (void)printf("\n%s", commands[at].options);
+    (void)puts(
+        "\nExit codes: 0 ok, 2 usage, 3 invalid spec, 4 not found, 5 conflict, 6 authentication,\n"
+        "7 unreachable, 8 timed out, 9 the query failed, 1 anything else");
     return true;
 }
 

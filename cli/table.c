@@ -39,9 +39,9 @@ void table_print(const struct table *table)
         for (size_t c = 0; c < table->columns; c++) {
             const char *cell = table->rows[r][c];
             bool last = c + 1 == table->columns;
-            printf("%s%*s", cell, last ? 0 : widths[c] - width_of(cell) + 2, "");
+            (void)printf("%s%*s", cell, last ? 0 : widths[c] - width_of(cell) + 2, "");
         }
-        putchar('\n');
+        (void)putchar('\n');
     }
 }
 

@@ -495,6 +495,7 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
     return MHD_YES;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are those of libmicrohttpd
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *handle, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **state)
@@ -612,7 +613,9 @@ static enum status start_daemon(struct http_server *server, int fd, struct error
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem tls[] = {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): takes const away, the library only reads
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->certificate},
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): as above
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->key},
         {MHD_OPTION_END, 0, NULL},
     };

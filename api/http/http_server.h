@@ -23,7 +23,7 @@ void http_server_close(struct http_server *server); /* NULL is fine */
 
 /* The request (a struct request) is called again. */
 void http_server_wake(void *request);
-/* So are all that wait for a change of this query. */
-void http_server_changed(void *server, const char *query);
+/* So are all that wait for a change of this query; `ctx` is the server. */
+void http_server_changed(void *ctx, const char *query);
 
 #endif

@@ -147,15 +147,14 @@ static void put_title(struct json_writer *json, enum status status)
     char title[200];
     size_t used = 0;
     for (const char *at = status_name(status); *at != '\0' && used + 3 < sizeof title; at++) {
-        if (*at == '.') {
+        char c = *at;
+        if (c == '.')
             title[used++] = ':';
-            title[used++] = ' ';
-        } else if (*at == '_') {
-            title[used++] = ' ';
-        } else {
-            title[used] = (char)(used == 0 ? *at : tolower((unsigned char)*at));
-            used++;
-        }
+        if (c == '.' || c == '_')
+            c = ' ';
+        else if (used > 0)
+            c = (char)tolower((unsigned char)c);
+        title[used++] = c;
     }
     title[used] = '\0';
     json_put_text(json, "title", title);

@@ -1,6 +1,7 @@
 #include "api/api.h"
 #include "api/resources/query_view.h"
 #include "api/resources/resources.h"
+#include "base/check.h"
 #include "control/query_validate.h"
 
 /* The plan of the worker or, if none has run, that of the spec. */
@@ -45,6 +46,7 @@ enum status get_plan(struct request *request, struct response *response, struct 
     enum status status = find_plan(request, query, &text, &json, err);
     query_snapshot_unref(query);
     TRY(status);
+    CHECK(text != NULL && json != NULL);
     if (strcmp(format, "text") == 0) {
         buffer_add_text(&response->body, text);
         response->content_type = "text/plain; charset=utf-8";
