@@ -29,10 +29,10 @@ extern char **environ;
 
 static void print_error(const struct error *err)
 {
-    fprintf(stderr, "error: [%s] %s", status_name(err->status), err->text);
+    (void)fprintf(stderr, "error: [%s] %s", status_name(err->status), err->text);
     if (err->pointer[0] != '\0')
-        fprintf(stderr, " (at %s)", err->pointer);
-    fputc('\n', stderr);
+        (void)fprintf(stderr, " (at %s)", err->pointer);
+    (void)fputc('\n', stderr);
 }
 
 static int exit_code_of(const struct error *err)
@@ -50,7 +50,7 @@ static int exit_code_of(const struct error *err)
 
 static int usage_error(const char *problem)
 {
-    fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
+    (void)fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
     return EXIT_USAGE;
 }
 
@@ -117,7 +117,8 @@ static bool has_leftover(int argc, char **argv, int allowed)
             argument = argv[i];
     }
     if (argument != NULL)
-        fprintf(stderr, "error: there is no argument %s here\nSee: tidemill help\n", argument);
+        (void)fprintf(stderr, "error: there is no argument %s here\nSee: tidemill help\n",
+                      argument);
     return argument != NULL;
 }
 
@@ -199,7 +200,7 @@ static enum status announce(struct server *server, struct error *err)
                    config_text(server->config, SETTING_dataDir));
     enum status status = vfs_put(vfs_posix(), path, buffer_bytes(&json), false, err);
     if (status == OK) {
-        printf("Tidemill " TIDEMILL_VERSION " listens on %s\n", buffer_text(&url));
+        (void)printf("Tidemill " TIDEMILL_VERSION " listens on %s\n", buffer_text(&url));
         (void)fflush(stdout);
         log_event(server->log, LOG_INFO, "server_started",
                   (struct log_field[]){log_text("version", TIDEMILL_VERSION),
@@ -376,17 +377,18 @@ static void print_diagnostics(const struct validation *validation)
 {
     static const char *const words[] = {"error", "warning", "note"};
     for (const struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next) {
-        printf("%s: [%s] %s", words[at->severity], status_name(at->error.status), at->error.text);
+        (void)printf("%s: [%s] %s", words[at->severity], status_name(at->error.status),
+                     at->error.text);
         if (at->error.pointer[0] != '\0')
-            printf(" (at %s)", at->error.pointer);
-        putchar('\n');
+            (void)printf(" (at %s)", at->error.pointer);
+        (void)putchar('\n');
         for (const struct fix *fix = at->fixes; fix != NULL; fix = fix->next)
-            printf("  fix: %s. %s\n", fix->title, fix->consequence);
+            (void)printf("  fix: %s. %s\n", fix->title, fix->consequence);
     }
     if (!diagnostics_has_errors(validation->diagnostics))
-        printf("valid; delivery: %s\n%s",
-               validation->exactly_once ? "exactly once" : "at least once",
-               validation->plan_text == NULL ? "" : validation->plan_text);
+        (void)printf("valid; delivery: %s\n%s",
+                     validation->exactly_once ? "exactly once" : "at least once",
+                     validation->plan_text == NULL ? "" : validation->plan_text);
 }
 
 static int validate(int argc, char **argv)
@@ -544,7 +546,7 @@ static int checkpoint(int argc, char **argv)
     if (status == OK)
         (void)fwrite(out.data, 1, out.size_bytes, stdout);
     if (status == OK && look.json)
-        putchar('\n');
+        (void)putchar('\n');
     buffer_fini(&out);
     return exit_code_of(&err);
 }
@@ -568,14 +570,15 @@ static int conditions(int argc, char **argv)
     bool markdown = take_flag(&argc, argv, "--markdown");
     static const char *const domains[] = {"none", "user", "external", "internal"};
     if (markdown)
-        puts("| Condition | SQLSTATE | HTTP | Domain | Retried | Parameters | Text |\n"
-             "| --- | --- | --- | --- | --- | --- | --- |");
+        (void)puts("| Condition | SQLSTATE | HTTP | Domain | Retried | Parameters | Text |\n"
+                   "| --- | --- | --- | --- | --- | --- | --- |");
     for (int i = 1; i < STATUS_COUNT_; i++) {
         enum status status = (enum status)i;
-        printf(markdown ? "| %s | %s | %d | %s | %s | %s | %s |\n" : "%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
-               status_name(status), status_sqlstate(status), status_http(status),
-               domains[status_domain(status)], status_retryable(status) ? "yes" : "no",
-               status_params(status), status_template(status));
+        (void)printf(markdown ? "| %s | %s | %d | %s | %s | %s | %s |\n"
+                              : "%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+                     status_name(status), status_sqlstate(status), status_http(status),
+                     domains[status_domain(status)], status_retryable(status) ? "yes" : "no",
+                     status_params(status), status_template(status));
     }
     return EXIT_OK;
 }
@@ -586,8 +589,8 @@ static int confs(int argc, char **argv)
     (void)argv;
     for (int i = 0; i < CONF_COUNT_; i++) {
         enum conf conf = (enum conf)i;
-        printf("%s\t%s\t%s\t%s\n", conf_name(conf), conf_kind_name(conf),
-               conf_default(conf) == NULL ? "" : conf_default(conf), conf_effect(conf));
+        (void)printf("%s\t%s\t%s\t%s\n", conf_name(conf), conf_kind_name(conf),
+                     conf_default(conf) == NULL ? "" : conf_default(conf), conf_effect(conf));
     }
     return EXIT_OK;
 }
@@ -596,7 +599,7 @@ static int version(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    puts("tidemill " TIDEMILL_VERSION);
+    (void)puts("tidemill " TIDEMILL_VERSION);
     return EXIT_OK;
 }
 
@@ -669,8 +672,8 @@ int main(int argc, char **argv)
     if (cli_knows(argv[1]))
         return cli_main(argc - 1, argv + 1);
     const char *nearest = cli_nearest_command(argv[1]);
-    fprintf(stderr, "error: there is no command %s.%s%s%s\nSee: tidemill help\n", argv[1],
-            nearest == NULL ? "" : " Did you mean ", nearest == NULL ? "" : nearest,
-            nearest == NULL ? "" : "?");
+    (void)fprintf(stderr, "error: there is no command %s.%s%s%s\nSee: tidemill help\n", argv[1],
+                  nearest == NULL ? "" : " Did you mean ", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : "?");
     return EXIT_USAGE;
 }

@@ -111,7 +111,7 @@ static enum status check_syntax(const struct aggregate *aggregate, const char *n
                                 const struct aggregate_call *call, struct error *err)
 {
     char quoted[128];
-    snprintf(quoted, sizeof quoted, "`%s`", name);
+    (void)snprintf(quoted, sizeof quoted, "`%s`", name);
     if (call->order_count > 0 && (aggregate->flags & AGGREGATE_WITHIN_GROUP) == 0)
         return error_raise_at(err, STATUS_INVALID_SQL_SYNTAX__FUNCTION_WITH_UNSUPPORTED_SYNTAX,
                               call->position, call->position_end, "prettyName", quoted, "syntax",
@@ -135,7 +135,7 @@ enum status aggregate_resolve(struct resolve_context *ctx, const struct aggregat
     const struct aggregate *aggregate = aggregate_find(call->name);
     if (aggregate == NULL) {
         char quoted[256];
-        snprintf(quoted, sizeof quoted, "`%s`", call->name);
+        (void)snprintf(quoted, sizeof quoted, "`%s`", call->name);
         return error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, call->position, call->position_end,
                               "routineName", quoted, "searchPath", "", NULL);
     }

@@ -219,7 +219,7 @@ static uint32_t value_index_of(const struct aggregate_update *update)
 static enum status negative_frequency(int64_t frequency, struct error *err)
 {
     char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)frequency);
+    (void)snprintf(text, sizeof text, "%lld", (long long)frequency);
     return error_set(err, STATUS_INTERNAL_ERROR, "Negative values found in percentile: %s", text);
 }
 

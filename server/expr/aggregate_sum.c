@@ -345,9 +345,8 @@ static enum status finish_avg(const struct aggregate_update *call, const struct 
             return aggregate_set_null(call, out, i, err);
         if (type->id == TYPE_INTERVAL_YM)
             VECTOR_VALUES(int32_t, out)
-            [i] = (int32_t)divide_rounded(state->integer, count_of(state));
-        else
-            VECTOR_VALUES(int64_t, out)[i] = divide_rounded(state->integer, count_of(state));
+        [i] = (int32_t)divide_rounded(state->integer, count_of(state));
+        else VECTOR_VALUES(int64_t, out)[i] = divide_rounded(state->integer, count_of(state));
         return OK;
     case SUM_DOUBLE:
         VECTOR_VALUES(double, out)[i] = state->floating / (double)count_of(state);

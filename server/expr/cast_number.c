@@ -308,8 +308,8 @@ static enum status unsupported_number(const struct cast_job *job, uint32_t row, 
 {
     struct bytes text = number_trim_all(CAST_IN(struct bytes, job, row));
     char value[128];
-    snprintf(value, sizeof value, "%.*s", (int)(text.size_bytes < 120 ? text.size_bytes : 120),
-             (const char *)text.data);
+    (void)snprintf(value, sizeof value, "%.*s",
+                   (int)(text.size_bytes < 120 ? text.size_bytes : 120), (const char *)text.data);
     return error_raise(err, STATUS_NUMERIC_OUT_OF_SUPPORTED_RANGE, "value", value, NULL);
 }
 

@@ -169,8 +169,8 @@ static struct digits sum_of(struct decimal a, struct decimal b, int scale, bool 
 enum status decimal_error(const char *text, const struct type *type, struct error *err)
 {
     char precision[8], scale[8];
-    snprintf(precision, sizeof precision, "%d", type->precision);
-    snprintf(scale, sizeof scale, "%d", type->scale);
+    (void)snprintf(precision, sizeof precision, "%d", type->precision);
+    (void)snprintf(scale, sizeof scale, "%d", type->scale);
     return error_raise(err, STATUS_NUMERIC_VALUE_OUT_OF_RANGE__WITH_SUGGESTION, "value", text,
                        "precision", precision, "scale", scale, "config", ANSI_CONFIG, NULL);
 }

@@ -70,7 +70,7 @@ KERNEL(kernel_to_date)
             TRY(refuse(call, row, current.pattern, err));
         else
             KERNEL_OUT(int32_t, call)
-            [row] = (int32_t)civil_floor_div(timezone_to_local(call->ctx->zone, us), CIVIL_DAY_US);
+        [row] = (int32_t)civil_floor_div(timezone_to_local(call->ctx->zone, us), CIVIL_DAY_US);
     }
     return OK;
 }

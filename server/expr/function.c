@@ -162,18 +162,18 @@ static enum status wrong_number(const char *name, const struct signature *signat
     char quoted[128];
     bool open = most == UINT32_MAX;
     if (open) {
-        snprintf(expected, sizeof expected, "> %d", (int)least - 1);
+        (void)snprintf(expected, sizeof expected, "> %d", (int)least - 1);
     } else if (least == most) {
-        snprintf(expected, sizeof expected, "%u", (unsigned)least);
+        (void)snprintf(expected, sizeof expected, "%u", (unsigned)least);
     } else {
         size_t used = 0;
         for (uint32_t i = least; i <= most && used < sizeof expected - 8; i++)
             used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%u",
                                      i == least ? "[" : ", ", (unsigned)i);
-        snprintf(expected + used, sizeof expected - used, "]");
+        (void)snprintf(expected + used, sizeof expected - used, "]");
     }
-    snprintf(actual, sizeof actual, "%u", (unsigned)call->arg_count);
-    snprintf(quoted, sizeof quoted, "`%s`", name);
+    (void)snprintf(actual, sizeof actual, "%u", (unsigned)call->arg_count);
+    (void)snprintf(quoted, sizeof quoted, "`%s`", name);
     return error_raise_at(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION,
                           open ? -1 : call->position, open ? -1 : call->position_end,
                           "functionName", quoted, "expectedNum", expected, "actualNum", actual,
@@ -208,7 +208,7 @@ enum status function_resolve(struct resolve_context *ctx, const struct function_
     const struct function *function = function_find(call->name);
     if (function == NULL) {
         char quoted[256];
-        snprintf(quoted, sizeof quoted, "`%s`", call->name);
+        (void)snprintf(quoted, sizeof quoted, "`%s`", call->name);
         return error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, call->position, call->position_end,
                               "routineName", quoted, "searchPath", "", NULL);
     }
@@ -337,8 +337,8 @@ enum status function_wrong_count(const struct expr *call, const char *expected_n
 {
     char actual[16];
     char quoted[128];
-    snprintf(actual, sizeof actual, "%u", (unsigned)call->arg_count);
-    snprintf(quoted, sizeof quoted, "`%s`", call->call.name);
+    (void)snprintf(actual, sizeof actual, "%u", (unsigned)call->arg_count);
+    (void)snprintf(quoted, sizeof quoted, "`%s`", call->call.name);
     return error_raise(err, STATUS_WRONG_NUM_ARGS__WITHOUT_SUGGESTION, "functionName", quoted,
                        "expectedNum", expected_num, "actualNum", actual, "docroot", DOCROOT, NULL);
 }

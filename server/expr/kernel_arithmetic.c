@@ -20,8 +20,8 @@ enum status arithmetic_overflow(const char *message, const char *try_function, s
 {
     char alternative[128] = "";
     if (try_function != NULL)
-        snprintf(alternative, sizeof alternative,
-                 " Use '%s' to tolerate overflow and return NULL instead.", try_function);
+        (void)snprintf(alternative, sizeof alternative,
+                       " Use '%s' to tolerate overflow and return NULL instead.", try_function);
     return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", message, "alternative",
                        alternative, "config", ANSI_CONFIG, NULL);
 }
@@ -40,9 +40,9 @@ static enum status small_overflow(int x, int y, const char *symbol, const char *
                                   const char *try_function, struct error *err)
 {
     char left[16], right[16], quoted[32];
-    snprintf(left, sizeof left, "%d%s", x, suffix);
-    snprintf(right, sizeof right, "%d%s", y, suffix);
-    snprintf(quoted, sizeof quoted, "`%s`", try_function);
+    (void)snprintf(left, sizeof left, "%d%s", x, suffix);
+    (void)snprintf(right, sizeof right, "%d%s", y, suffix);
+    (void)snprintf(quoted, sizeof quoted, "`%s`", try_function);
     return error_raise(err, STATUS_BINARY_ARITHMETIC_OVERFLOW, "value1", left, "symbol", symbol,
                        "value2", right, "functionName", quoted, NULL);
 }
@@ -52,7 +52,7 @@ static enum status interval_overflow(const char *try_function, struct error *err
     if (try_function == NULL)
         return error_raise(err, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITHOUT_SUGGESTION, NULL);
     char quoted[32];
-    snprintf(quoted, sizeof quoted, "`%s`", try_function);
+    (void)snprintf(quoted, sizeof quoted, "`%s`", try_function);
     return error_raise(err, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITH_SUGGESTION, "functionName",
                        quoted, NULL);
 }

@@ -238,8 +238,8 @@ KERNEL(kernel_field_of_elements)
 static enum status bad_index(int64_t index, uint32_t length, enum status status, struct error *err)
 {
     char value[24], size[16];
-    snprintf(value, sizeof value, "%lld", (long long)index);
-    snprintf(size, sizeof size, "%u", (unsigned)length);
+    (void)snprintf(value, sizeof value, "%lld", (long long)index);
+    (void)snprintf(size, sizeof size, "%u", (unsigned)length);
     return error_raise(err, status, "indexValue", value, "arraySize", size, "ansiConfig",
                        ANSI_CONFIG, NULL);
 }

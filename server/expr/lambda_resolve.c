@@ -56,8 +56,8 @@ static void add(struct lambda_types *types, const struct type *type, bool nullab
 static enum status wrong_variables(uint32_t declared, uint32_t wanted, struct error *err)
 {
     char expected[16], actual[16];
-    snprintf(expected, sizeof expected, "%u", (unsigned)declared);
-    snprintf(actual, sizeof actual, "%u", (unsigned)wanted);
+    (void)snprintf(expected, sizeof expected, "%u", (unsigned)declared);
+    (void)snprintf(actual, sizeof actual, "%u", (unsigned)wanted);
     return error_raise(err, STATUS_INVALID_LAMBDA_FUNCTION_CALL__NUM_ARGS_MISMATCH,
                        "expectedNumArgs", expected, "actualNumArgs", actual, NULL);
 }

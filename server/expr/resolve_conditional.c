@@ -203,8 +203,8 @@ KERNEL(kernel_raise_error)
     if (!kernel_arg_is_null(call, 0, kernel_row(call, 0)))
         text = KERNEL_ARG(struct bytes, call, 0, kernel_row(call, 0));
     char message[512];
-    snprintf(message, sizeof message, "%.*s", (int)(text.size_bytes < 500 ? text.size_bytes : 500),
-             (const char *)text.data);
+    (void)snprintf(message, sizeof message, "%.*s",
+                   (int)(text.size_bytes < 500 ? text.size_bytes : 500), (const char *)text.data);
     return error_raise(err, STATUS_USER_RAISED_EXCEPTION, "errorMessage", message, NULL);
 }
 

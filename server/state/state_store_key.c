@@ -146,7 +146,7 @@ static char *take_line(char **text)
 static bool parse_end(const char *line, size_t count, uint32_t crc)
 {
     char expected[64];
-    snprintf(expected, sizeof expected, "end %zu %08" PRIx32, count, crc);
+    (void)snprintf(expected, sizeof expected, "end %zu %08" PRIx32, count, crc);
     return strcmp(line, expected) == 0;
 }
 

@@ -20,8 +20,8 @@ static void announce(struct query *query)
     if (query->config.observer == NULL || query->sources.count == 0)
         return;
     char message[300];
-    snprintf(message, sizeof message, "Getting offsets from %s",
-             source_description(&query->sources.uses[0]));
+    (void)snprintf(message, sizeof message, "Getting offsets from %s",
+                   source_description(&query->sources.uses[0]));
     query_set_status(query, "FETCHING_OFFSETS", message, true);
 }
 
@@ -84,7 +84,7 @@ enum status batch_plan_next(struct query *query, struct error *err)
     random_bytes(&intent->random_seed, sizeof intent->random_seed);
     intent->fingerprint = query->plan->fingerprint;
     intent->epoch = checkpoint_epoch(query->checkpoint);
-    snprintf(intent->run_id, sizeof intent->run_id, "%s", query->run_id);
+    (void)snprintf(intent->run_id, sizeof intent->run_id, "%s", query->run_id);
     query_plan_pinned(arena, query->spec, &intent->settings, &intent->setting_count);
     query->intent = intent;
     return OK;

@@ -41,7 +41,7 @@ static enum status changed(const struct query *query, struct error *err, const c
     char difference[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(difference, sizeof difference, fmt, args);
+    (void)vsnprintf(difference, sizeof difference, fmt, args);
     va_end(args);
     return error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path",
                        checkpoint_dir(query->checkpoint), "difference", difference, NULL);

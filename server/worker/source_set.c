@@ -52,8 +52,8 @@ static enum status check_count(const struct source_set *set, const struct batch_
     if (intent == NULL || intent->source_count == set->count)
         return OK;
     char difference[96];
-    snprintf(difference, sizeof difference, "it has %u sources, the checkpoint counts %u",
-             (unsigned)set->count, (unsigned)intent->source_count);
+    (void)snprintf(difference, sizeof difference, "it has %u sources, the checkpoint counts %u",
+                   (unsigned)set->count, (unsigned)intent->source_count);
     return error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path", "", "difference", difference,
                        NULL);
 }
