@@ -219,12 +219,12 @@ enum status bounded_print(struct bytes spec_json, bool json, struct error *err)
     printer.schema = bounded_schema(run);
     TRY_OUT(timezone_find(bytes_of_text(run->plan.time_zone), &printer.zone, err));
     for (uint32_t c = 0; !json && c < printer.schema->field_count; c++)
-        printf("%s%s", c == 0 ? "" : "\t", printer.schema->fields[c].name);
+        (void)printf("%s%s", c == 0 ? "" : "\t", printer.schema->fields[c].name);
     if (!json)
-        printf("\n");
+        (void)printf("\n");
     TRY_OUT(bounded_execute(run, &printer.base, &input_rows, err));
 out:
-    fflush(stdout);
+    (void)fflush(stdout);
     buffer_fini(&printer.line);
     bounded_close(run);
     return status;
