@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* A scan passes about so many entries in the time of one look-up. */
-#define SCAN_PER_LOOKUP 100
+#define SCAN_PER_LOOKUP 10
 
 void spill_fini(struct spill *spill)
 {
@@ -229,6 +229,7 @@ enum status spill_fetch(struct spill *spill, struct spill_receiver *receiver, st
         status = fetch_bucket(spill, end, keys, found, receiver, err);
     }
     free(keys);
+    spill_trim(spill); /* there are many partitions */
     return status;
 }
 

@@ -195,6 +195,7 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
     struct query *query = run->query;
     struct task *task = &run->tasks[index];
     bool partitioned = stage_is_partitioned(run->stage);
+    uint32_t threads = run->on_batch_thread ? 1 : query->parallelism;
     struct pipeline *pipeline = NULL;
     uint64_t before = 0;
     TRY(stage_pipeline(query->graph, run->stage, partitioned ? index : worker, &pipeline, err));
@@ -208,7 +209,7 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
         .task = index,
         .cancelled = &query->cancelled,
         .memory_limit = query->budget.limit_bytes,
-        .writer_limit = query->budget.limit_bytes / 2 / query->parallelism,
+        .writer_limit = query->budget.limit_bytes / 2 / threads,
     };
     if (run->last)
         config.sink = query->sink->ops->writer(query->sink, partitioned ? worker : index);
