@@ -9,12 +9,15 @@
  *
  *     struct partial_group | struct state_entry: value (the block of the functions' states), key
  *
- * so that the partition reads its lane from front to back and copies what is new as it is.
+ * so that the partition reads its lane from front to back and copies what is new as it is.  The
+ * large pieces of a lane are of the memory that the state takes its blocks from: each goes back
+ * once its groups are taken, so that the state grows into memory that is there already.
  */
 #include "exec/node_partial_aggregate.h"
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/huge.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 
@@ -24,7 +27,6 @@
 #define SLOTS_MIN         1024
 #define PROBE_ROWS        16384 /* after so many rows it is decided whether looking pays */
 #define PIECE_BYTES_FIRST ((uint32_t)1 << 10)
-#define PIECE_BYTES_MAX   ((uint32_t)1 << 16)
 #define PREFETCH          8
 #define ADDRESS_BITS      48
 #define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
@@ -33,14 +35,17 @@
 struct partial_piece {
     struct partial_piece *next;
     uint32_t used;
-    uint32_t size;
+    uint32_t size; /* HUGE_PIECE_MIN with the piece's head: from huge_alloc(), else the arena's */
     _Alignas(8) uint8_t data[];
 };
 
 struct lane {
     struct partial_piece *first;
     struct partial_piece *last;
+    size_t huge_bytes;
 };
+
+#define PIECE_BYTES_MAX ((uint32_t)(HUGE_PIECE_MIN - sizeof(struct partial_piece)))
 
 struct partial {
     uint32_t magic;
@@ -68,6 +73,26 @@ static enum status partial_open(struct exec_node *self, struct arena *query,
     return aggregate_calls_open(&partial->calls, query, node, err);
 }
 
+static void free_pieces(struct lane *lane, const struct partial_piece *end)
+{
+    while (lane->first != end) {
+        struct partial_piece *piece = lane->first;
+        lane->first = piece->next;
+        if (piece->size != PIECE_BYTES_MAX)
+            continue;
+        lane->huge_bytes -= HUGE_PIECE_MIN;
+        huge_free(piece, HUGE_PIECE_MIN);
+    }
+    if (end == NULL)
+        lane->last = NULL;
+}
+
+static void free_lanes(struct partial *partial)
+{
+    for (uint32_t i = 0; i < partial->lane_count; i++)
+        free_pieces(&partial->lanes[i], NULL);
+}
+
 /* The groups of a batch are collected over all tasks of the thread. */
 static enum status partial_begin(struct exec_node *self, struct exec_context *ctx,
                                  struct error *err)
@@ -83,6 +108,7 @@ static enum status partial_begin(struct exec_node *self, struct exec_context *ct
     partial->count = 0;
     partial->rows = 0;
     partial->direct = false;
+    free_lanes(partial);
     if (partial->lane_count != ctx->partitions) {
         partial->lane_count = ctx->partitions;
         partial->lanes = realloc(partial->lanes, partial->lane_count * sizeof *partial->lanes);
@@ -151,9 +177,13 @@ static struct partial_piece *add_piece(struct partial *partial, struct lane *lan
         wanted = PIECE_BYTES_MAX;
     if (wanted < size)
         wanted = (uint32_t)size;
-    if (arena_alloc_raw(partial->arena, 1, sizeof(struct partial_piece) + wanted, &memory, err) !=
-        OK)
+    if (wanted == PIECE_BYTES_MAX) {
+        memory = huge_alloc(HUGE_PIECE_MIN);
+        lane->huge_bytes += HUGE_PIECE_MIN;
+    } else if (arena_alloc_raw(partial->arena, 1, sizeof(struct partial_piece) + wanted, &memory,
+                               err) != OK) {
         return NULL;
+    }
     struct partial_piece *piece = memory;
     *piece = (struct partial_piece){.size = wanted};
     if (lane->last == NULL)
@@ -311,6 +341,7 @@ static void partial_close(struct exec_node *self)
     struct partial *partial = self->state;
     if (partial == NULL)
         return;
+    free_lanes(partial);
     arena_free(partial->arena);
     free(partial->lanes);
     free(partial->slots);
@@ -342,11 +373,23 @@ const struct partial_group *partial_next(struct partial_reader *reader)
     return group;
 }
 
+void partial_taken(const struct exec_node *writer, uint32_t partition,
+                   const struct partial_reader *reader)
+{
+    const struct partial *partial = writer->state;
+    CHECK_MAGIC(partial, PARTIAL_MAGIC);
+    CHECK(partition < partial->lane_count);
+    free_pieces(&partial->lanes[partition], reader->piece);
+}
+
 static size_t partial_bytes(const struct exec_node *self)
 {
     const struct partial *partial = self->state;
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
-    return arena_used_bytes(partial->arena) +
+    size_t huge_bytes = 0;
+    for (uint32_t i = 0; i < partial->lane_count; i++)
+        huge_bytes += partial->lanes[i].huge_bytes;
+    return arena_used_bytes(partial->arena) + huge_bytes +
            (partial->slots == NULL ? 0 : (size_t)(partial->mask + 1) * sizeof *partial->slots);
 }
 

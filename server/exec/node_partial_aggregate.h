@@ -32,7 +32,11 @@ struct partial_reader {
 /* Of the writer's present batch; empty if it did nothing in this run. */
 struct partial_reader partial_read(const struct exec_node *writer, uint32_t run,
                                    uint32_t partition);
-/* NULL after the last.  Borrowed until the next batch. */
+/* NULL after the last.  Borrowed until partial_taken() or the next batch. */
 const struct partial_group *partial_next(struct partial_reader *reader);
+/* Nothing that the reader has returned is needed any more: gives back its memory, as far as the
+ * reader is not in the middle of it.  Read again, the partition begins behind it. */
+void partial_taken(const struct exec_node *writer, uint32_t partition,
+                   const struct partial_reader *reader);
 
 #endif

@@ -272,6 +272,7 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     CHECK(input == 0);
     struct pulled pulled[PULL_GROUPS];
     struct partial_reader reader = partial_read(writer, ctx->run, ctx->partition);
+    const struct partial_piece *piece = reader.piece;
     uint32_t count = PULL_GROUPS;
     if (!spill_is_empty(&aggregate->spill))
         TRY(fetch_groups(aggregate, ctx, reader, err));
@@ -281,6 +282,9 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
             state_bucket_prefetch_entry(pulled[i].bucket, pulled[i].group->hash);
         for (uint32_t i = 0; i < count; i++)
             TRY(take_group(aggregate, ctx, pulled[i].bucket, pulled[i].group, err));
+        if (reader.piece != piece)
+            partial_taken(writer, ctx->partition, &reader);
+        piece = reader.piece;
     }
     return OK;
 }
