@@ -4,6 +4,7 @@
 #include "worker/query.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "exec/static_join.h"
 #include "exec/stream_check.h"
@@ -382,4 +383,5 @@ void query_trim(struct query *query)
 {
     stage_graph_trim(query->graph);
     arena_trim(query->batch_arena);
+    heap_trim();
 }

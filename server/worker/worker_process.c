@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/vfs_posix.h"
 #include "worker/bounded.h"
 #include "worker/results.h"
@@ -191,6 +192,7 @@ int worker_process_run(const struct worker_options *options)
     const char *reason = "stopped";
     bool was_open = false;
     enum status status = OK;
+    heap_keep_freed();
     TRY_OUT(failpoint_arm_environment(&err));
     TRY_OUT(log_open(options->log_file, options->log_level, clock_real(), &log, &err));
     TRY_OUT(control_open(options->socket_fd, &control, &err));
@@ -289,6 +291,7 @@ int foreground_run(const struct foreground_options *options)
     struct bytes spec_json;
     bool was_open = false;
     enum status status = OK;
+    heap_keep_freed();
     TRY_OUT(failpoint_arm_environment(&err));
     TRY_OUT(log_open(options->log_file, options->log_level, clock_real(), &log, &err));
     TRY_OUT(read_spec(arena, options->spec_path, &spec_json, &err));

@@ -1,0 +1,15 @@
+/*
+ * How malloc() deals with memory that was freed: buffers of some 100 KiB come and go with each file
+ * and task, and memory that is touched for the first time costs more than what is done with it.
+ */
+#ifndef SERVER_BASE_HEAP_H
+#define SERVER_BASE_HEAP_H
+
+/* From now on what is freed is kept for reuse, but for objects of megabytes.  Called once, before
+ * there are further threads. */
+void heap_keep_freed(void);
+
+/* Gives back to the system what is free at present: for a process that has nothing to do. */
+void heap_trim(void);
+
+#endif
