@@ -9,6 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/identity.h"
 #include "checkpoint/snapshot_list.h"
+#include "source/file_range.h"
 #include "state/state_store.h"
 
 #include <inttypes.h>
@@ -172,6 +173,52 @@ static enum status go_back(struct arena *arena, const struct rewind_request *req
     return checkpoint_end_run(checkpoint, err);
 }
 
+/* The files of a range that are not there any more: a clean-up has removed them, or a person. */
+static enum status find_files(struct vfs *vfs, struct arena *arena,
+                              const struct source_range *range, struct error *err)
+{
+    static const char head[] = "files ";
+    struct range_file *files = NULL;
+    const char *dir = NULL;
+    size_t count = 0;
+    int64_t before = 0;
+    if (range->detail.size_bytes < sizeof head - 1 ||
+        memcmp(range->detail.data, head, sizeof head - 1) != 0)
+        return OK;
+    TRY(file_offset_parse(range->start, &before, err));
+    TRY(file_range_parse(arena, range->detail, &dir, &files, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        bool found = files[i].log_offset <= before; /* read by an earlier batch */
+        if (!found)
+            TRY(vfs_find(vfs, files[i].path, &found, err));
+        if (!found)
+            return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path", files[i].path,
+                               NULL);
+    }
+    return OK;
+}
+
+/* The input of the batches that would run again has to be there still. */
+static enum status check_input(struct arena *arena, const struct rewind_request *request,
+                               const struct rewind_outcome *outcome, struct error *err)
+{
+    const char *log_dir = path_join(arena, request->dir, "log");
+    for (int64_t id = outcome->to_batch + 1; id < outcome->replay_end; id++) {
+        const struct logged_batch *batch = &outcome->batches[id - outcome->to_batch - 1];
+        struct log_record record;
+        struct batch_intent intent;
+        if (!batch->has_intent)
+            continue;
+        TRY(checkpoint_log_read(request->vfs, log_dir, &batch->intent, arena, &record, err));
+        if (!batch_intent_decode(arena, record.payload, &intent))
+            return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", log_dir, "reason",
+                               "an intent cannot be read", NULL);
+        for (uint32_t i = 0; i < intent.source_count; i++)
+            TRY(find_files(request->vfs, arena, &intent.sources[i].range, err));
+    }
+    return OK;
+}
+
 static enum status rewind_open(struct arena *arena, const struct rewind_request *request,
                                struct checkpoint *checkpoint, struct rewind_outcome *out,
                                struct error *err)
@@ -193,6 +240,7 @@ static enum status rewind_open(struct arena *arena, const struct rewind_request 
                                   &out->batches, err));
     if (request->to_batch == facts.last_commit)
         return OK;
+    TRY(check_input(arena, request, out, err));
     return go_back(arena, request, checkpoint, out, err);
 }
 

@@ -41,7 +41,8 @@ struct rewind_outcome {
 /*
  * Lists are in `arena`.
  * Errors: CHECKPOINT_NOT_FOUND; CHECKPOINT.LOCKED while a worker runs; BATCH_EXPIRED if the log or
- * the state do not reach back so far; INVALID_FIELD_VALUE for a batch that is not committed;
+ * the state do not reach back so far; FAILED_READ_FILE.FILE_NOT_EXIST if a file that would be read
+ * again is gone (cleanSource); INVALID_FIELD_VALUE for a batch that is not committed;
  * CHECKPOINT.*, IO_FAILURE, DISK_FULL.
  */
 MUST_USE enum status checkpoint_rewind(struct arena *arena, const struct rewind_request *request,

@@ -250,6 +250,35 @@ static void specs_are_validated_and_run_without_a_server(void **state)
     expect(3, line, "UNRESOLVED_COLUMN");
 }
 
+/* Batches whose files were cleaned away cannot run again: nothing is rewound. */
+static void a_rewind_into_cleaned_input_is_refused(void **state)
+{
+    char file[32], spec[1024], line[512];
+    (void)state;
+    make_dir(&server, "cleaned");
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(file, sizeof file, "cleaned/%d.json", i);
+        write_file(&server, file, "{\"a\":1}\n");
+    }
+    (void)snprintf(spec, sizeof spec,
+                   "{\"name\":\"cleaned\",\"sql\":\"SELECT a FROM "
+                   "c\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a "
+                   "INT\",\"options\":{\"path\":\"%s/"
+                   "cleaned\",\"maxFilesPerTrigger\":1,\"cleanSource\":\"delete\"}}},\"sink\":{"
+                   "\"format\":\"noop\"},\"trigger\":{\"availableNow\":true},"
+                   "\"checkpointLocation\":\"%s/cleaned.cp\"}",
+                   server.dir, server.dir);
+    write_file(&server, "cleaned.spec", spec);
+    (void)snprintf(line, sizeof line, "run %s/cleaned.spec", server.dir);
+    expect(0, line, "batch 2");
+    (void)snprintf(line, sizeof line, "checkpoint rewind %s/cleaned.cp --to-batch 0", server.dir);
+    expect(3, line, "FAILED_READ_FILE.FILE_NOT_EXIST");
+    (void)snprintf(line, sizeof line, "checkpoint rewind %s/cleaned.cp --to-batch 1", server.dir);
+    expect(0, line, NULL);
+    (void)snprintf(line, sizeof line, "run %s/cleaned.spec", server.dir);
+    expect(0, line, "batch 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +288,7 @@ int main(void)
         cmocka_unit_test(all_pages_are_listed),
         cmocka_unit_test(progress_is_followed_to_the_end),
         cmocka_unit_test(exit_codes_by_table),
+        cmocka_unit_test(a_rewind_into_cleaned_input_is_refused),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
     };
     return cmocka_run_group_tests_name("api/cli", tests, setup, teardown) != 0;
