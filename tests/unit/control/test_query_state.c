@@ -41,7 +41,7 @@ static void allowed_actions_are_listed(void **state)
     (void)state;
     char text[128];
     query_allowed_actions(QUERY_STOPPED, text, sizeof text);
-    assert_string_equal(text, "start, stop, restart, delete");
+    assert_string_equal(text, "start, stop, restart, delete, rewind");
     char cut[8];
     query_allowed_actions(QUERY_STOPPED, cut, sizeof cut);
     assert_string_equal(cut, "start, ");
