@@ -64,8 +64,9 @@ static int expect_totals(struct draw *draw)
     int lines = 0;
     if (draw->shape == SHAPE_GLOBAL) {
         struct total total = total_of(draw, -1, 0, INT32_MAX);
-        buffer_printf(&draw->text, total.count == 0 ? "  0  NULL\n" : "  %d  %d\n", total.count,
-                      total.sum);
+        if (total.count == 0)
+            return 0; /* no batch has run */
+        buffer_printf(&draw->text, "  %d  %d\n", total.count, total.sum);
         return 1;
     }
     for (int key = 0; key < KEYS; key++) {
