@@ -34,12 +34,32 @@ static void put_operators(struct json_writer *json, const struct validation *val
     json_end_array(json);
 }
 
-static void put_triggers(struct json_writer *json)
+static void put_triggers(struct json_writer *json, const struct validation *validation)
 {
-    static const char *const triggers[] = {"default", "processingTime", "availableNow", "once"};
     json_begin_array(json, "triggers");
-    for (size_t i = 0; i < sizeof triggers / sizeof triggers[0]; i++)
-        json_put_text(json, NULL, triggers[i]);
+    for (int i = 0; i < TRIGGER_KIND_COUNT; i++) {
+        const struct validation_trigger *it = &validation->trigger[i];
+        bool legal = it->why.status == OK;
+        json_begin_object(json, NULL);
+        json_put_text(json, "trigger", it->kind);
+        json_put_bool(json, "legal", legal);
+        json_put_text(json, "condition", legal ? NULL : status_name(it->why.status));
+        json_put_text(json, "reason", it->reason);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_warnings(struct json_writer *json, const struct validation *validation)
+{
+    json_begin_array(json, "warnings");
+    for (const struct validation_warning *at = validation->warnings; at != NULL; at = at->next) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "name", at->name);
+        json_put_text(json, "text", at->text);
+        json_put_text(json, "pointer", at->pointer);
+        json_end_object(json);
+    }
     json_end_array(json);
 }
 
@@ -77,7 +97,8 @@ enum status validate_query(struct request *request, struct response *response, s
         problem_put_diagnostic(&json, at, validation.spec);
     json_end_array(&json);
     put_analysis(&json, &validation);
-    put_triggers(&json);
+    put_triggers(&json, &validation);
+    put_warnings(&json, &validation);
     json_put_text(&json, "delivery", validation.exactly_once ? "exactlyOnce" : "atLeastOnce");
     json_end_object(&json);
     return OK;

@@ -40,6 +40,16 @@ struct analysis_watermark {
     int64_t delay_us;
 };
 
+/* Accepted, but worth saying. */
+struct analysis_warning {
+    const char *name; /* OUTER_JOIN_NEVER_PADS, ... */
+    const char *text;
+    const char *pointer;        /* into the spec; NULL: the place in the SQL */
+    int position, position_end; /* in the SQL of `view` (NULL: the query's own); -1: unknown */
+    const char *view;
+    struct analysis_warning *next;
+};
+
 struct analysis {
     const struct query_spec *spec;
     struct logical_node *root;
@@ -51,8 +61,8 @@ struct analysis {
     uint32_t relation_count;
     struct analysis_watermark *watermarks;
     uint32_t watermark_count;
-    const char *warnings[8]; /* accepted, but worth saying; ended by NULL */
-    uint32_t next_id;        /* first attribute id that is free */
+    struct analysis_warning *warnings; /* oldest first */
+    uint32_t next_id;                  /* first attribute id that is free */
     bool ansi;
     const char *time_zone;
 };

@@ -3,6 +3,7 @@
  * columns there.  Then the rules for streams.
  */
 #include "analyze/analyzer.h"
+#include "analyze/check_warnings.h"
 #include "base/check.h"
 
 #include <stdio.h>
@@ -93,11 +94,17 @@ static void warn_of_equal_names(struct analyzer *analyzer)
     for (uint32_t i = 0; i < schema->field_count; i++)
         for (uint32_t j = 0; j < i; j++)
             if (name_equal(analyzer, schema->fields[i].name, schema->fields[j].name)) {
-                analyzer->analysis->warnings[0] =
+                const char *text =
                     arena_sprintf(analyzer->arena,
                                   "The output has two columns named %s: most readers of its JSON "
                                   "find only one of them. Give one another name",
                                   schema->fields[i].name);
+                analysis_warn(analyzer->arena, analyzer->analysis,
+                              (struct analysis_warning){.name = "EQUAL_COLUMN_NAMES",
+                                                        .text = text,
+                                                        .pointer = "/sql",
+                                                        .position = -1,
+                                                        .position_end = -1});
                 return;
             }
 }

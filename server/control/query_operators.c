@@ -6,6 +6,7 @@
  */
 #include "control/query_validate.h"
 
+#include "analyze/analyze.h"
 #include "exec/join_bounds.h"
 #include "exec/stateful.h"
 
@@ -80,14 +81,16 @@ static const char *why_it_is_bounded(const struct plan_node *node)
 
 static void warn(struct arena *arena, const struct validation_operator *it, struct validation *out)
 {
-    struct error warning = ERROR_INIT;
-    (void)error_raise(&warning, STATUS_QUERY_WARNING, "message",
-                      arena_sprintf(arena,
-                                    "The state of %s (operator %d) grows without limit, "
-                                    "because %s",
-                                    it->kind, it->id, it->reason),
-                      NULL);
-    (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_WARNING, &warning);
+    const char *text =
+        arena_sprintf(arena, "The state of %s (operator %d) grows without limit, because %s",
+                      it->kind, it->id, it->reason);
+    query_warn(arena,
+               &(struct analysis_warning){.name = "UNBOUNDED_STATE",
+                                          .text = text,
+                                          .pointer = "",
+                                          .position = -1,
+                                          .position_end = -1},
+               out);
 }
 
 void query_add_operators(struct arena *arena, const struct plan_node *node, enum output_mode mode,

@@ -1,6 +1,7 @@
 #include "control/query_validate.h"
 
 #include "analyze/analyze.h"
+#include "analyze/check_warnings.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/path.h"
@@ -42,14 +43,43 @@ static bool is_exactly_once(const struct query_spec *spec)
     return true;
 }
 
-static void add_warnings(const struct analysis *analysis, struct validation *out)
+/* The pointer of the text that a warning's position counts in. */
+static const char *warning_pointer(struct arena *arena, const struct analysis_warning *warning,
+                                   const struct query_spec *spec)
 {
-    size_t count = sizeof analysis->warnings / sizeof analysis->warnings[0];
-    for (size_t i = 0; i < count && analysis->warnings[i] != NULL; i++) {
-        struct error warning = ERROR_INIT;
-        (void)error_raise(&warning, STATUS_QUERY_WARNING, "message", analysis->warnings[i], NULL);
-        (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_WARNING, &warning);
-    }
+    if (warning->pointer != NULL)
+        return warning->pointer;
+    for (size_t i = 0; warning->view != NULL && i < spec->view_count; i++)
+        if (strcmp(spec->views[i].name, warning->view) == 0)
+            return arena_sprintf(arena, "/views/%zu/sql", i);
+    return "/sql";
+}
+
+void query_warn(struct arena *arena, const struct analysis_warning *warning, struct validation *out)
+{
+    struct error err = ERROR_INIT;
+    (void)error_raise(&err, STATUS_QUERY_WARNING, "message", warning->text, NULL);
+    const char *pointer = warning_pointer(arena, warning, out->spec);
+    if (warning->pointer != NULL || warning->position < 0)
+        (void)snprintf(err.pointer, sizeof err.pointer, "%s", pointer);
+    else
+        (void)snprintf(err.view, sizeof err.view, "%s", warning->view ? warning->view : "");
+    err.position = warning->pointer == NULL ? warning->position : -1;
+    err.position_end = warning->pointer == NULL ? warning->position_end : -1;
+    (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_WARNING, &err);
+    struct validation_warning **end = &out->warnings;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = arena_new_object(arena, sizeof **end);
+    **end = (struct validation_warning){
+        .name = warning->name, .text = warning->text, .pointer = pointer};
+}
+
+static void add_warnings(struct arena *arena, const struct analysis *analysis,
+                         struct validation *out)
+{
+    for (const struct analysis_warning *at = analysis->warnings; at != NULL; at = at->next)
+        query_warn(arena, at, out);
 }
 
 static void count_operators(const struct plan_node *node, size_t *count)
@@ -217,7 +247,8 @@ static void analyze(struct arena *arena, const struct path_policy *paths, struct
             (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
         return;
     }
-    add_warnings(analysis, out);
+    check_warnings(arena, analysis);
+    add_warnings(arena, analysis, out);
     for (int i = 0; i < OUTPUT_MODE_COUNT; i++)
         (void)!analyze_check_mode(analysis, (enum output_mode)i, &out->mode[i]);
     struct physical_plan *plan = NULL;
@@ -225,6 +256,53 @@ static void analyze(struct arena *arena, const struct path_policy *paths, struct
         (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
     else
         describe(arena, analysis, plan, out);
+}
+
+/* Which limits of the sources trigger `once` passes over: "maxFilesPerTrigger of s". */
+static const char *limits_of(struct arena *arena, const struct query_spec *spec)
+{
+    static const char *const limits[] = {"maxFilesPerTrigger", "maxBytesPerTrigger"};
+    const char *list = NULL;
+    for (size_t i = 0; i < spec->source_count; i++)
+        for (size_t j = 0; j < sizeof limits / sizeof limits[0]; j++)
+            if (options_get(&spec->sources[i].options, limits[j]) != NULL)
+                list = arena_sprintf(arena, "%s%s%s of %s", list == NULL ? "" : list,
+                                     list == NULL ? "" : ", ", limits[j], spec->sources[i].name);
+    return list;
+}
+
+static void refuse_trigger(struct validation_trigger *trigger, const char *feature)
+{
+    (void)error_raise(&trigger->why, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
+    trigger->reason = trigger->why.text;
+}
+
+/* Every source can stop at what is there (freeze) and read all of it at once; what differs is what
+ * becomes of its limits. */
+static void judge_triggers(struct arena *arena, const struct query_spec *spec,
+                           struct validation *out)
+{
+    static const char *const kinds[TRIGGER_KIND_COUNT] = {
+        "default", "processingTime", "availableNow", "once", "continuous", "realTime"};
+    for (int i = 0; i < TRIGGER_KIND_COUNT; i++) {
+        out->trigger[i] = (struct validation_trigger){.kind = kinds[i]};
+        error_clear(&out->trigger[i].why);
+    }
+    const char *limits = limits_of(arena, spec);
+    for (size_t i = 0; i < spec->source_count; i++)
+        if (spec->sources[i].format != NULL &&
+            strcmp(spec->sources[i].format, "rate-micro-batch") == 0)
+            out->trigger[TRIGGER_AVAILABLE_NOW].reason =
+                arena_sprintf(arena, "one batch of rowsPerBatch rows of %s, then the query ends",
+                              spec->sources[i].name);
+    if (limits != NULL) {
+        out->trigger[TRIGGER_AVAILABLE_NOW].reason =
+            arena_sprintf(arena, "batches within %s until all that is there is read", limits);
+        out->trigger[TRIGGER_ONCE].reason =
+            arena_sprintf(arena, "everything is one batch: %s does not count", limits);
+    }
+    refuse_trigger(&out->trigger[4], "Continuous processing");
+    refuse_trigger(&out->trigger[5], "Real-time mode");
 }
 
 /* Everything but the fixes. */
@@ -243,6 +321,7 @@ static enum status look_at(struct arena *arena, const struct path_policy *paths,
     TRY(check_checkpoint(arena, spec, out->diagnostics, err));
     if (can_analyze(spec))
         analyze(arena, paths, out);
+    judge_triggers(arena, spec, out);
     out->exactly_once = is_exactly_once(spec);
     return OK;
 }

@@ -12,7 +12,8 @@
 #include "sink/sink.h"
 #include "spec/diagnostics.h"
 
-#define OUTPUT_MODE_COUNT 3 /* append, update, complete */
+#define OUTPUT_MODE_COUNT  3 /* append, update, complete */
+#define TRIGGER_KIND_COUNT 6 /* default, processingTime, availableNow, once; those not offered */
 
 /* An operator that keeps state between batches. */
 struct validation_operator {
@@ -20,6 +21,21 @@ struct validation_operator {
     int id;
     bool bounded;       /* its state does not grow for ever */
     const char *reason; /* why it is bounded, or why it is not */
+};
+
+/* A kind of trigger, and what it means for this query. */
+struct validation_trigger {
+    const char *kind;   /* "default", or the field of `trigger` */
+    struct error why;   /* why not; status OK: legal */
+    const char *reason; /* what it does with these sources, NULL: nothing to say */
+};
+
+/* Legal, but worth saying; a diagnostic of severity WARNING each, too. */
+struct validation_warning {
+    const char *name; /* UNUSED_WATERMARK, UNBOUNDED_STATE, ... */
+    const char *text;
+    const char *pointer;
+    struct validation_warning *next;
 };
 
 struct validation {
@@ -31,6 +47,8 @@ struct validation {
     const char *plan_text, *plan_json;
     struct validation_operator *operators;
     size_t operator_count;
+    struct validation_trigger trigger[TRIGGER_KIND_COUNT];
+    struct validation_warning *warnings;
     bool exactly_once; /* the sink keeps rows exactly once and the sources can be read again */
 };
 
@@ -46,6 +64,11 @@ size_t query_count_errors(struct arena *arena, const struct path_policy *paths, 
 struct plan_node;
 void query_add_operators(struct arena *arena, const struct plan_node *node, enum output_mode mode,
                          struct validation *out);
+
+/* Adds a warning to both lists. */
+struct analysis_warning;
+void query_warn(struct arena *arena, const struct analysis_warning *warning,
+                struct validation *out);
 
 /* control/query_fixes.c: adds the fixes that are known for the errors of the list: those with which
  * the validation finds one error less, and with the last one none. */

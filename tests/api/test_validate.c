@@ -416,6 +416,150 @@ static void a_text_edit_names_its_place(void **state)
     json_decref(answer);
 }
 
+static const json_t *trigger_of(const json_t *answer, const char *kind)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "triggers"), i, item)
+    {
+        if (strcmp(text_of(item, "trigger"), kind) == 0)
+            return item;
+    }
+    fail_msg("no trigger %s", kind);
+    return NULL;
+}
+
+static void each_trigger_is_judged(void **state)
+{
+    (void)state;
+    json_t *answer =
+        post(&server, "/v1/validate",
+             at_home("{" SOURCE("\"path\":\"$/in\",\"maxFilesPerTrigger\":1") "," GOOD_SQL
+                                                                              "," OUT("json") "}"),
+             200);
+    static const struct {
+        const char *kind, *condition, *reason; /* NULL: null */
+    } triggers[] = {
+        {"default", NULL, NULL},
+        {"processingTime", NULL, NULL},
+        {"availableNow", NULL,
+         "batches within maxFilesPerTrigger of s until all that is there is read"},
+        {"once", NULL, "everything is one batch: maxFilesPerTrigger of s does not count"},
+        {"continuous", "NOT_SUPPORTED",
+         "Continuous processing is not supported by this version of Tidemill"},
+        {"realTime", "NOT_SUPPORTED",
+         "Real-time mode is not supported by this version of Tidemill"},
+    };
+    for (size_t i = 0; i < sizeof triggers / sizeof triggers[0]; i++) {
+        const json_t *it = trigger_of(answer, triggers[i].kind);
+        assert_int_equal(json_is_true(json_object_get(it, "legal")), triggers[i].condition == NULL);
+        if (triggers[i].condition != NULL)
+            assert_string_equal(text_of(it, "condition"), triggers[i].condition);
+        if (triggers[i].reason != NULL)
+            assert_string_equal(text_of(it, "reason"), triggers[i].reason);
+        else
+            assert_true(json_is_null(json_object_get(it, "reason")));
+    }
+    json_decref(answer);
+    answer = post(&server, "/v1/validate",
+                  "{\"sources\":{\"r\":{\"format\":\"rate-micro-batch\",\"options\":{"
+                  "\"rowsPerBatch\":5}}},\"sql\":\"SELECT value FROM r\",\"sink\":{"
+                  "\"format\":\"noop\"}}",
+                  200);
+    assert_string_equal(text_of(trigger_of(answer, "availableNow"), "reason"),
+                        "one batch of rowsPerBatch rows of r, then the query ends");
+    assert_true(json_is_null(json_object_get(trigger_of(answer, "once"), "reason")));
+    json_decref(answer);
+}
+
+#define STREAM(name, watermark)                                                                    \
+    "\"" name "\":{\"format\":\"json\",\"schema\":\"a INT, at TIMESTAMP\",\"options\":{"           \
+    "\"path\":\"$/in\"}" watermark "}"
+#define MARKED          ",\"watermark\":{\"column\":\"at\",\"delay\":\"1 minute\"}"
+#define NOOP            "\"sink\":{\"format\":\"noop\"}"
+#define TWO(x, y, text) "{\"sources\":{" STREAM("x", x) "," STREAM("y", y) "}," SQL(text) "," NOOP
+
+static bool warns(const json_t *answer, const char *name, const char *pointer)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "warnings"), i, item)
+    {
+        if (strcmp(text_of(item, "name"), name) != 0)
+            continue;
+        assert_string_equal(text_of(item, "pointer"), pointer);
+        const json_t *diagnostic = NULL;
+        size_t j;
+        json_t *other;
+        json_array_foreach(json_object_get(answer, "diagnostics"), j, other)
+        {
+            if (strcmp(text_of(other, "detail"), text_of(item, "text")) == 0)
+                diagnostic = other;
+        }
+        assert_non_null(diagnostic);
+        assert_string_equal(text_of(diagnostic, "severity"), "WARNING");
+        assert_string_equal(text_of(diagnostic, "pointer"), pointer);
+        return true;
+    }
+    return false;
+}
+
+/* Once for each place, however often the stream is read. */
+static void each_place_is_warned_of_once(void **state)
+{
+    (void)state;
+    json_t *answer = post(&server, "/v1/validate",
+                          at_home(TWO(MARKED, MARKED,
+                                      "SELECT a FROM x UNION ALL SELECT a FROM y UNION ALL SELECT "
+                                      "a FROM x") "}"),
+                          200);
+    const json_t *warnings = json_object_get(answer, "warnings");
+    assert_int_equal(json_array_size(warnings), 2);
+    assert_string_equal(text_of(json_array_get(warnings, 0), "pointer"), "/sources/x/watermark");
+    assert_string_equal(text_of(json_array_get(warnings, 1), "pointer"), "/sources/y/watermark");
+    json_decref(answer);
+}
+
+static void what_watermarks_do_not_do_is_warned_of(void **state)
+{
+    (void)state;
+#define RANGE(kind)                                                                                \
+    "SELECT x.a FROM x " kind " JOIN y ON x.a = y.a AND x.at >= y.at - INTERVAL 10 SECONDS AND "   \
+    "x.at <= y.at + INTERVAL 10 SECONDS"
+#define BY_WINDOW(from) "SELECT window(at, '1 minute') AS w, count(*) AS n FROM " from " GROUP BY 1"
+    static const struct {
+        const char *spec, *name, *pointer; /* pointer NULL: not warned of by that name */
+    } cases[] = {
+        {TWO("", MARKED, RANGE("LEFT")) "}", "OUTER_JOIN_NEVER_PADS", "/sql"},
+        {TWO(MARKED, "", RANGE("RIGHT")) "}", "OUTER_JOIN_NEVER_PADS", "/sql"},
+        {TWO(MARKED, "", RANGE("FULL")) "}", "OUTER_JOIN_NEVER_PADS", "/sql"},
+        {TWO(MARKED, MARKED, RANGE("LEFT")) "}", "OUTER_JOIN_NEVER_PADS", NULL},
+        {TWO("", MARKED, "SELECT x.a FROM x LEFT JOIN y ON x.at = y.at") "}",
+         "OUTER_JOIN_NEVER_PADS", NULL},
+        {TWO(MARKED, "", "SELECT a FROM x") "}", "UNUSED_WATERMARK", "/sources/x/watermark"},
+        {TWO("", "", "SELECT a FROM x WATERMARK at DELAY OF INTERVAL 1 MINUTE") "}",
+         "UNUSED_WATERMARK", "/sql"},
+        {TWO("", "", "SELECT a FROM v") ",\"views\":[{\"name\":\"v\",\"from\":\"x\"" MARKED "}]}",
+         "UNUSED_WATERMARK", "/views/0/watermark"},
+        {TWO(MARKED, "", BY_WINDOW("x")) "}", "UNUSED_WATERMARK", NULL},
+        {TWO(MARKED, "", BY_WINDOW("x")) "}", "SOURCE_WITHOUT_WATERMARK", NULL},
+        {TWO(MARKED, "", RANGE("INNER")) "}", "SOURCE_WITHOUT_WATERMARK", "/sources/y"},
+        {TWO(MARKED, MARKED, RANGE("INNER")) "}", "SOURCE_WITHOUT_WATERMARK", NULL},
+        {TWO(MARKED, "",
+             RANGE("INNER")) ",\"conf\":{"
+                             "\"spark.sql.streaming.multipleWatermarkPolicy\":\"max\"}}",
+         "SOURCE_WITHOUT_WATERMARK", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        assert_true(json_is_true(json_object_get(answer, "valid")));
+        const char *pointer = cases[i].pointer == NULL ? "" : cases[i].pointer;
+        assert_int_equal(warns(answer, cases[i].name, pointer), cases[i].pointer != NULL);
+        json_decref(answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +572,9 @@ int main(void)
         cmocka_unit_test(what_follows_from_an_error_is_not_said),
         cmocka_unit_test(a_misspelling_has_a_fix),
         cmocka_unit_test(a_text_edit_names_its_place),
+        cmocka_unit_test(each_trigger_is_judged),
+        cmocka_unit_test(each_place_is_warned_of_once),
+        cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
