@@ -208,16 +208,6 @@ struct bytes join_row_key(const struct join_rows *rows, const struct join_row *r
     return state_key(rows->keys, row->key);
 }
 
-void join_rows_each(const struct join_rows *rows,
-                    void (*visit)(void *arg, const struct join_row *row), void *arg)
-{
-    struct state_cursor cursor = {0};
-    struct state_entry *entry = NULL;
-    while ((entry = state_next(rows->keys, rows->bucket, &cursor)) != NULL)
-        for (const struct join_row *row = first_of(entry); row != NULL; row = row->next)
-            visit(arg, row);
-}
-
 uint64_t join_rows_count(const struct join_rows *rows)
 {
     return rows->count;

@@ -45,10 +45,6 @@ void join_rows_remove(struct join_rows *rows, struct join_row *row);
 
 struct bytes join_row_key(const struct join_rows *rows, const struct join_row *row);
 
-/* Every row, in any order. */
-void join_rows_each(const struct join_rows *rows,
-                    void (*visit)(void *arg, const struct join_row *row), void *arg);
-
 uint64_t join_rows_count(const struct join_rows *rows);
 uint64_t join_rows_bytes(const struct join_rows *rows);
 

@@ -491,24 +491,6 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
     return OK;
 }
 
-static enum status aggregate_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct pane_aggregate *aggregate = self->state;
-    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
-    struct pane_store *store = &aggregate->store;
-    (void)err;
-    if (store->closed != WINDOW_NONE)
-        put_closed(aggregate, out);
-    struct changelog_run puts = {.out = out};
-    for (uint32_t i = 0; i < store->count; i++) {
-        struct state_cursor cursor = {0};
-        struct state_entry *entry = NULL;
-        while ((entry = state_next(store->table, store->generations[i]->bucket, &cursor)) != NULL)
-            put_panes(aggregate, entry, 0, &puts);
-    }
-    return OK;
-}
-
 static void aggregate_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct pane_aggregate *aggregate = self->state;
@@ -543,7 +525,6 @@ static const struct stateful_ops aggregate_stateful = {
     .pull = aggregate_pull,
     .changes = aggregate_changes,
     .restore = aggregate_restore,
-    .dump = aggregate_dump,
     .stats = aggregate_stats,
     .wants_batch = aggregate_wants_batch,
 };

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
+#include "exec/lane_order.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -18,7 +19,6 @@
 #define SLOTS_MIN    1024
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
-#define LANES_MAX    UINT16_MAX
 
 /* 32 bits of the hash of key and pane, and the group's number + 1. */
 struct slot {
@@ -42,12 +42,8 @@ struct pane_writer {
     uint8_t *chunk; /* of blocks */
     uint32_t chunk_left;
     uint64_t rows;
-    bool direct; /* every row is a group */
-    /* After finish: the groups in the order of their partitions: numbers. */
-    uint32_t *order;
-    uint32_t order_capacity;
-    uint32_t *starts; /* partitions + 1 */
-    uint32_t start_count;
+    bool direct;             /* every row is a group */
+    struct lane_order order; /* of the groups, after finish */
 };
 
 static enum status writer_open(struct exec_node *self, struct arena *query,
@@ -72,15 +68,14 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
         return OK;
     writer->run = ctx->run;
     writer->partitions = ctx->partitions;
-    CHECK(writer->partitions < LANES_MAX);
+    CHECK(writer->partitions < LANE_NONE);
     writer->count = 0;
     writer->rows = 0;
     writer->chunk_left = 0;
     writer->direct = false;
     if (writer->slots != NULL)
         memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
-    for (uint32_t i = 0; i < writer->start_count; i++)
-        writer->starts[i] = 0;
+    lane_order_clear(&writer->order);
     arena_reset(writer->arena);
     return OK;
 }
@@ -253,28 +248,8 @@ static enum status writer_finish(struct exec_node *self, struct exec_context *ct
 {
     (void)err;
     struct pane_writer *writer = self->state;
-    uint32_t lanes = ctx->partitions;
-    CHECK(lanes == writer->partitions);
-    if (writer->start_count != lanes + 1) {
-        writer->start_count = lanes + 1;
-        writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
-    }
-    if (writer->order_capacity < writer->count) {
-        free(writer->order);
-        writer->order_capacity = writer->capacity;
-        writer->order = malloc(writer->order_capacity * sizeof *writer->order);
-    }
-    CHECK(writer->starts != NULL && (writer->count == 0 || writer->order != NULL));
-    uint32_t *starts = writer->starts;
-    memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
-    for (uint32_t i = 0; i < writer->count; i++)
-        starts[writer->lanes[i] + 1]++;
-    for (uint32_t lane = 0; lane < lanes; lane++)
-        starts[lane + 1] += starts[lane];
-    for (uint32_t i = 0; i < writer->count; i++)
-        writer->order[starts[writer->lanes[i]]++] = i;
-    memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
-    starts[0] = 0;
+    CHECK(ctx->partitions == writer->partitions);
+    lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
     return OK;
 }
 
@@ -287,23 +262,17 @@ static void writer_close(struct exec_node *self)
     free(writer->groups);
     free(writer->lanes);
     free(writer->slots);
-    free(writer->order);
-    free(writer->starts);
+    lane_order_fini(&writer->order);
 }
 
 struct pane_groups pane_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
 {
     const struct pane_writer *writer = node->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
-    if (writer->run != run || writer->start_count == 0)
-        return (struct pane_groups){0};
-    CHECK(partition + 1 < writer->start_count);
-    uint32_t start = writer->starts[partition];
-    return (struct pane_groups){
-        .groups = writer->groups,
-        .order = writer->count == 0 ? NULL : writer->order + start,
-        .count = writer->starts[partition + 1] - start,
-    };
+    struct pane_groups out = {.groups = writer->groups};
+    if (writer->run == run)
+        out.count = lane_order_read(&writer->order, partition, &out.order);
+    return out;
 }
 
 const struct exec_node_ops node_pane_writer = {

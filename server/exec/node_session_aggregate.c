@@ -563,18 +563,6 @@ static enum status session_restore(struct exec_node *self, const struct change *
     return load_sessions(state, session_store_open(store, change->key, hash), change->value, err);
 }
 
-static enum status session_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct session_aggregate *state = self->state;
-    const struct session_store *store = &state->store;
-    struct state_cursor cursor = {0};
-    struct state_entry *entry = NULL;
-    (void)err;
-    while ((entry = state_next(store->table, store->bucket, &cursor)) != NULL)
-        put_key(state, entry, out);
-    return OK;
-}
-
 static void session_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct session_aggregate *state = self->state;
@@ -644,7 +632,6 @@ static const struct stateful_ops session_stateful = {
     .pull = session_pull,
     .changes = session_changes,
     .restore = session_restore,
-    .dump = session_dump,
     .stats = session_stats,
     .spill = session_spill,
     .let_go = session_let_go,

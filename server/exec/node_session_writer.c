@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
+#include "exec/lane_order.h"
 #include "exec/session_key.h"
 
 #include <stdlib.h>
@@ -24,7 +25,6 @@
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
 #define NONE         UINT32_MAX
-#define NO_LANE      UINT16_MAX /* it is part of another session */
 
 /* 32 bits of the key's hash, and the latest session of the key + 1. */
 struct slot {
@@ -53,11 +53,7 @@ struct session_writer {
     uint64_t rows;
     bool direct; /* every row is a session */
     struct buffer scratch;
-    /* After finish: the sessions in the order of their partitions: numbers. */
-    uint32_t *order;
-    uint32_t order_capacity;
-    uint32_t *starts; /* partitions + 1 */
-    uint32_t start_count;
+    struct lane_order order; /* of the groups, after finish */
 };
 
 static enum status writer_open(struct exec_node *self, struct arena *query,
@@ -82,15 +78,14 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
         return OK;
     writer->run = ctx->run;
     writer->partitions = ctx->partitions;
-    CHECK(writer->partitions < NO_LANE);
+    CHECK(writer->partitions < LANE_NONE);
     writer->count = writer->merged = writer->keys = 0;
     writer->rows = 0;
     writer->chunk_left = 0;
     writer->direct = writer->apart;
     if (writer->slots != NULL)
         memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
-    for (uint32_t i = 0; i < writer->start_count; i++)
-        writer->starts[i] = 0;
+    lane_order_clear(&writer->order);
     arena_reset(writer->arena);
     return OK;
 }
@@ -186,7 +181,7 @@ static void merge_older(struct session_writer *writer, uint32_t number)
         if (older->start_us < into->start_us)
             into->start_us = older->start_us;
         older->into = number;
-        writer->lanes[into->next] = NO_LANE;
+        writer->lanes[into->next] = LANE_NONE; /* part of another session */
         into->next = older->next;
         writer->merged++;
     }
@@ -309,42 +304,14 @@ static enum status merge_parts(struct session_writer *writer, struct error *err)
     return OK;
 }
 
-/* Sorts the sessions by partition, without those that are parts of others. */
-static void sort_groups(struct session_writer *writer, uint32_t lanes)
-{
-    uint32_t *starts = writer->starts;
-    memset(starts, 0, (size_t)(lanes + 1) * sizeof *starts);
-    for (uint32_t i = 0; i < writer->count; i++)
-        if (writer->lanes[i] != NO_LANE)
-            starts[writer->lanes[i] + 1]++;
-    for (uint32_t lane = 0; lane < lanes; lane++)
-        starts[lane + 1] += starts[lane];
-    for (uint32_t i = 0; i < writer->count; i++)
-        if (writer->lanes[i] != NO_LANE)
-            writer->order[starts[writer->lanes[i]]++] = i;
-    memmove(starts + 1, starts, lanes * sizeof *starts); /* each had moved to its lane's end */
-    starts[0] = 0;
-}
-
-/* The tasks of a thread each end here; the last one counts. */
+/* Sorts the sessions by partition.  The tasks of a thread each end here; the last one counts. */
 static enum status writer_finish(struct exec_node *self, struct exec_context *ctx,
                                  struct error *err)
 {
     struct session_writer *writer = self->state;
-    uint32_t lanes = ctx->partitions;
-    CHECK(lanes == writer->partitions);
+    CHECK(ctx->partitions == writer->partitions);
     TRY(merge_parts(writer, err));
-    if (writer->start_count != lanes + 1) {
-        writer->start_count = lanes + 1;
-        writer->starts = realloc(writer->starts, (size_t)(lanes + 1) * sizeof *writer->starts);
-    }
-    if (writer->order_capacity < writer->count) {
-        free(writer->order);
-        writer->order_capacity = writer->capacity;
-        writer->order = malloc(writer->order_capacity * sizeof *writer->order);
-    }
-    CHECK(writer->starts != NULL && (writer->count == 0 || writer->order != NULL));
-    sort_groups(writer, lanes);
+    lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
     return OK;
 }
 
@@ -358,23 +325,17 @@ static void writer_close(struct exec_node *self)
     free(writer->groups);
     free(writer->lanes);
     free(writer->slots);
-    free(writer->order);
-    free(writer->starts);
+    lane_order_fini(&writer->order);
 }
 
 struct session_groups session_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
 {
     const struct session_writer *writer = node->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
-    if (writer->run != run || writer->start_count == 0)
-        return (struct session_groups){0};
-    CHECK(partition + 1 < writer->start_count);
-    uint32_t start = writer->starts[partition];
-    return (struct session_groups){
-        .groups = writer->groups,
-        .order = writer->count == 0 ? NULL : writer->order + start,
-        .count = writer->starts[partition + 1] - start,
-    };
+    struct session_groups out = {.groups = writer->groups};
+    if (writer->run == run)
+        out.count = lane_order_read(&writer->order, partition, &out.order);
+    return out;
 }
 
 static size_t writer_bytes(const struct exec_node *self)
@@ -382,7 +343,7 @@ static size_t writer_bytes(const struct exec_node *self)
     const struct session_writer *writer = self->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
     return arena_used_bytes(writer->arena) + writer->capacity * sizeof *writer->groups +
-           writer->order_capacity * sizeof *writer->order +
+           lane_order_bytes(&writer->order) +
            (writer->slots == NULL ? 0 : ((size_t)writer->mask + 1) * sizeof *writer->slots);
 }
 

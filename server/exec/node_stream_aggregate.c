@@ -551,27 +551,6 @@ static void aggregate_expect(struct exec_node *self, const struct change *change
         state_bucket_prefetch(bucket, state_hash(change->key));
 }
 
-static enum status aggregate_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct stream_aggregate *aggregate = self->state;
-    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
-    (void)err;
-    struct changelog_run run = {.out = out};
-    struct state_bucket *bucket = NULL;
-    while ((bucket = state_bucket_next(aggregate->table, bucket)) != NULL) {
-        struct state_cursor cursor = {0};
-        struct state_entry *entry = NULL;
-        while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL) {
-            buffer_clear(&aggregate->value);
-            aggregate_calls_save(&aggregate->calls, state_value(entry), &aggregate->value,
-                                 &aggregate->scratch);
-            changelog_run_put(&run, state_bucket_end(bucket), state_key(aggregate->table, entry),
-                              buffer_bytes(&aggregate->value));
-        }
-    }
-    return OK;
-}
-
 static void aggregate_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct stream_aggregate *aggregate = self->state;
@@ -636,7 +615,6 @@ static const struct stateful_ops aggregate_stateful = {
     .changes = aggregate_changes,
     .restore = aggregate_restore,
     .expect = aggregate_expect,
-    .dump = aggregate_dump,
     .stats = aggregate_stats,
     .spill = aggregate_spill,
     .let_go = aggregate_let_go,

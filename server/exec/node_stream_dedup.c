@@ -432,23 +432,6 @@ static void dedup_expect(struct exec_node *self, const struct change *change)
         state_bucket_prefetch(bucket, state_hash(change->key));
 }
 
-static enum status dedup_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct stream_dedup *dedup = self->state;
-    CHECK_MAGIC(dedup, DEDUP_MAGIC);
-    (void)err;
-    struct changelog_run run = {.out = out};
-    struct state_bucket *bucket = NULL;
-    while ((bucket = state_bucket_next(dedup->table, bucket)) != NULL) {
-        struct state_cursor cursor = {0};
-        struct state_entry *entry = NULL;
-        while ((entry = state_next(dedup->table, bucket, &cursor)) != NULL)
-            changelog_run_put(&run, state_bucket_end(bucket), state_key(dedup->table, entry),
-                              bytes_of(state_value(entry), VALUE_BYTES));
-    }
-    return OK;
-}
-
 static void dedup_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct stream_dedup *dedup = self->state;
@@ -514,7 +497,6 @@ static const struct stateful_ops dedup_stateful = {
     .changes = dedup_changes,
     .restore = dedup_restore,
     .expect = dedup_expect,
-    .dump = dedup_dump,
     .stats = dedup_stats,
     .spill = dedup_spill,
     .let_go = dedup_let_go,

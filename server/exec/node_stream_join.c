@@ -674,30 +674,6 @@ static enum status join_restore(struct exec_node *self, const struct change *cha
     return OK;
 }
 
-struct dump {
-    struct stream_join *join;
-    int side;
-    struct buffer *out;
-    struct buffer key, value;
-};
-
-static void dump_row(void *arg, const struct join_row *row)
-{
-    struct dump *dump = arg;
-    put_row(dump->join, dump->side, row, dump->out, &dump->key, &dump->value);
-}
-
-static enum status join_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct dump dump = {.join = self->state, .out = out};
-    (void)err;
-    for (dump.side = 0; dump.side < 2; dump.side++)
-        join_rows_each(dump.join->side[dump.side].rows, dump_row, &dump);
-    buffer_fini(&dump.key);
-    buffer_fini(&dump.value);
-    return OK;
-}
-
 static void join_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct stream_join *join = self->state;
@@ -736,7 +712,6 @@ static const struct stateful_ops join_stateful = {
     .pull = exchange_pull,
     .changes = join_changes,
     .restore = join_restore,
-    .dump = join_dump,
     .stats = join_stats,
     .wants_batch = join_wants_batch,
 };

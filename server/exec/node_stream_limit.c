@@ -97,17 +97,6 @@ static enum status limit_restore(struct exec_node *self, const struct change *ch
     return OK;
 }
 
-static enum status limit_dump(struct exec_node *self, struct buffer *out, struct error *err)
-{
-    struct stream_limit *limit = self->state;
-    struct exec_context ctx = {.mode = EMIT_APPEND};
-    int64_t before = limit->passed_before;
-    limit->passed_before = 0;
-    enum status status = limit_changes(self, &ctx, out, err);
-    limit->passed_before = before;
-    return status;
-}
-
 static void limit_stats(const struct exec_node *self, struct operator_stats *out)
 {
     const struct stream_limit *limit = self->state;
@@ -135,7 +124,6 @@ static const struct stateful_ops limit_stateful = {
     .pull = exchange_pull,
     .changes = limit_changes,
     .restore = limit_restore,
-    .dump = limit_dump,
     .stats = limit_stats,
     .wants_batch = limit_wants_batch,
 };

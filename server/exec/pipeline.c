@@ -364,15 +364,6 @@ struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index)
     return bytes.size_bytes > CHANGELOG_HEADER_BYTES ? bytes : bytes_of(bytes.data, 0);
 }
 
-enum status pipeline_dump(struct pipeline *pipeline, uint32_t index, struct buffer *out,
-                          struct error *err)
-{
-    CHECK(index < pipeline_change_count(pipeline));
-    struct exec_node *node = pipeline->changes[index].node;
-    changelog_begin(out, (uint32_t)node->plan->operator_id, pipeline->ctx.partition);
-    return node->ops->stateful->dump == NULL ? OK : node->ops->stateful->dump(node, out, err);
-}
-
 static struct exec_node *boundary_node(const struct pipeline *pipeline,
                                        const struct plan_node *boundary)
 {

@@ -94,9 +94,6 @@ MUST_USE enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uin
 MUST_USE enum status pipeline_changes(struct pipeline *pipeline, struct error *err);
 uint32_t pipeline_change_count(const struct pipeline *pipeline);
 struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index);
-/* All that is in the state of the operator of pipeline_change(index), in the same form. */
-MUST_USE enum status pipeline_dump(struct pipeline *pipeline, uint32_t index, struct buffer *out,
-                                   struct error *err);
 MUST_USE enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                                       struct bytes changes, struct error *err);
 /* Changes of its state, one after another.  They are copied, and some at a time go to the operator,

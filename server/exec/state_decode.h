@@ -1,7 +1,7 @@
 /*
  * Entries of the state made readable: what the operators keep, as JSON rows.
  *
- * The bytes are those that the operators write (changes(), dump()); this is the only other place
+ * The bytes are those that the operators write (changes()); this is the only other place
  * that knows them, and it is where they are looked at, not worked with.
  *
  *     aggregation        keys; the value of each function as it would be now; endsAt, where the

@@ -33,7 +33,7 @@ struct operator_stats {
 
 struct stateful_ops {
     const char *name; /* as in Spark's progress documents: "stateStoreSave"; NULL: keeps nothing,
-                         and changes to dump are NULL, too: all rows only have to meet */
+                         and changes and restore are NULL, too: all rows only have to meet */
 
     /* The end of the stage before: an operator whose push() takes the rows of one input. */
     const struct exec_node_ops *writer;
@@ -51,9 +51,6 @@ struct stateful_ops {
 
     /* Optional: such a change is restored soon.  Asks for the memory where restore() will look. */
     void (*expect)(struct exec_node *self, const struct change *change);
-
-    /* Appends everything that is in the state, as changes(): a snapshot. */
-    enum status (*dump)(struct exec_node *self, struct buffer *out, struct error *err);
 
     void (*stats)(const struct exec_node *self, struct operator_stats *out);
 
