@@ -7,6 +7,7 @@
 #include "base/memory_limit.h"
 #include "state/state_store.h"
 #include "worker/query.h"
+#include "worker/state_snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -172,40 +173,14 @@ void state_budget_committed(struct query *query, int64_t version)
 
 /* ---- a run that begins ---- */
 
-struct loader {
-    struct state_entry_receiver base;
-    struct pipeline_restorer *restorer;
-};
-
-static enum status load_entry(struct state_entry_receiver *self,
-                              const struct state_store_entry *entry, struct error *err)
-{
-    struct change change = {
-        .kind = CHANGE_PUT, .bucket = entry->bucket, .key = entry->key, .value = entry->value};
-    return pipeline_restorer_add(((struct loader *)self)->restorer, &change, err);
-}
-
 static enum status load_or_leave(struct query *query, struct pipeline *each, uint32_t index,
                                  uint32_t partition, struct error *err)
 {
     struct spill *spill = pipeline_spill(each, index);
     const struct plan_node *boundary = pipeline_boundary(each, index);
-    struct state_place place = {
-        .operator_id = (uint32_t)boundary->operator_id,
-        .partition = partition,
-    };
     if (spill != NULL)
         return spill_reopen(spill, err);
-    struct loader loader = {
-        .base = {.receive = load_entry},
-        .restorer = pipeline_restorer_new(each, boundary),
-    };
-    enum status status =
-        state_store_scan_partition(query->state_snapshot.store, place, &loader.base, err);
-    if (status == OK)
-        status = pipeline_restorer_finish(loader.restorer, err);
-    pipeline_restorer_free(loader.restorer);
-    return status;
+    return state_snapshot_load_part(query->state_snapshot.store, each, boundary, partition, err);
 }
 
 enum status state_budget_leave(struct query *query, int64_t version, bool *left, struct error *err)

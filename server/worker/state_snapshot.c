@@ -88,24 +88,31 @@ static enum status load_entry(struct state_entry_receiver *self,
     return pipeline_restorer_add(((struct load_receiver *)self)->restorer, &change, err);
 }
 
-static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
+enum status state_snapshot_load_part(struct state_store *store, struct pipeline *pipeline,
+                                     const struct plan_node *node, uint32_t partition,
+                                     struct error *err)
 {
-    struct load *load = arg;
-    const struct load_part *part = &load->parts[index];
     struct load_receiver receiver = {
         .base = {.receive = load_entry},
-        .restorer = pipeline_restorer_new(part->pipeline, part->node),
+        .restorer = pipeline_restorer_new(pipeline, node),
     };
     struct state_place place = {
-        .operator_id = (uint32_t)part->node->operator_id,
-        .partition = part->partition,
+        .operator_id = (uint32_t)node->operator_id,
+        .partition = partition,
     };
-    (void)worker;
-    enum status status = state_store_scan_partition(load->store, place, &receiver.base, err);
+    enum status status = state_store_scan_partition(store, place, &receiver.base, err);
     if (status == OK)
         status = pipeline_restorer_finish(receiver.restorer, err);
     pipeline_restorer_free(receiver.restorer);
     return status;
+}
+
+static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
+{
+    struct load *load = arg;
+    const struct load_part *part = &load->parts[index];
+    (void)worker;
+    return state_snapshot_load_part(load->store, part->pipeline, part->node, part->partition, err);
 }
 
 static void add_parts(struct load *load, const struct stage *stage)
