@@ -239,7 +239,7 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
 }
 
 /* In the place of an item that is wrong, so that others may name it. */
-static void add_placeholder(struct select *select, const struct ast_item *ast)
+static void add_null_item(struct select *select, const struct ast_item *ast)
 {
     struct analyzer *analyzer = select->analyzer;
     struct select_item item = {
@@ -260,7 +260,7 @@ static enum status collect_item(struct select *select, struct resolver *resolver
     enum status status = resolve_item(select, resolver, ast, err);
     TRY(analyzer_go_on(select->analyzer, before, status, err));
     if (status != OK && select->items.count == items)
-        add_placeholder(select, ast);
+        add_null_item(select, ast);
     return OK;
 }
 
