@@ -92,8 +92,8 @@ void call_server(const struct options_given *given, const struct http_call *call
         *exit_code = EXIT_UNREACHABLE;
         return;
     }
-    *document =
-        json_loadb((const char *)reply->body.data, reply->body.size_bytes, JSON_DECODE_ANY, NULL);
+    *document = json_loadb((const char *)reply->body.data, reply->body.size_bytes,
+                           JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     *exit_code = EXIT_OK;
     if (reply->status >= 400) {
         print_problem(*document, reply->status);

@@ -35,8 +35,6 @@ void print_json(const json_t *document);
 
 /* ---- table.c ---- */
 
-#define TABLE_COLUMNS_MAX 12
-
 /* Rows of cells with columns as wide as their widest cell; headings in the first row. */
 struct table {
     size_t columns;
@@ -46,6 +44,10 @@ struct table {
 
 void table_add(struct table *table, const char *const *cells);
 void table_print(const struct table *table);
+/* JSON objects as rows, with a column for each name, NULL for what is not there; text with control
+ * characters as it stands in JSON.  `count` is at least 1. */
+void table_add_objects(struct table *table, const char *const *names, size_t count,
+                       const json_t *rows);
 void table_fini(struct table *table);
 
 /* ---- commands ---- */

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
 
@@ -427,17 +428,6 @@ int command_progress(const struct options_given *given)
 
 /* ---- results ---- */
 
-static const char *cell_text(const json_t *value, char **dumped)
-{
-    *dumped = NULL;
-    if (json_is_string(value))
-        return json_string_value(value);
-    if (value == NULL || json_is_null(value))
-        return "NULL";
-    *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    return *dumped;
-}
-
 /* The columns are the keys of all rows, in the order in which they come. */
 static void print_rows(const json_t *rows)
 {
@@ -448,37 +438,25 @@ static void print_rows(const json_t *rows)
     {
         (void)json_object_update_missing(keys, row);
     }
-    struct table table = {.columns = json_object_size(keys)};
-    if (table.columns > TABLE_COLUMNS_MAX)
-        table.columns = TABLE_COLUMNS_MAX;
-    if (table.columns == 0) {
+    size_t count = json_object_size(keys), used = 0;
+    if (count == 0) {
         (void)puts("(no rows)");
         json_decref(keys);
         return;
     }
-    const char *cells[TABLE_COLUMNS_MAX] = {NULL};
-    size_t used = 0;
+    const char **names = calloc(count, sizeof *names);
+    CHECK(names != NULL);
     const char *key;
     json_t *value;
     json_object_foreach(keys, key, value)
     {
-        if (used < table.columns)
-            cells[used++] = key;
+        names[used++] = key;
     }
-    const char *names[TABLE_COLUMNS_MAX];
-    memcpy(names, cells, sizeof names);
-    table_add(&table, cells);
-    json_array_foreach(rows, i, row)
-    {
-        char *dumped[TABLE_COLUMNS_MAX] = {NULL};
-        for (size_t c = 0; c < table.columns; c++)
-            cells[c] = cell_text(json_object_get(row, names[c]), &dumped[c]);
-        table_add(&table, cells);
-        for (size_t c = 0; c < table.columns; c++)
-            free(dumped[c]);
-    }
+    struct table table = {0};
+    table_add_objects(&table, names, count, rows);
     table_print(&table);
     table_fini(&table);
+    free((void *)names);
     json_decref(keys);
 }
 

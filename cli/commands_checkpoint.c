@@ -3,6 +3,7 @@
  */
 #include "cli/command.h"
 
+#include "base/check.h"
 #include "base/path.h"
 
 #include <stdio.h>
@@ -122,46 +123,24 @@ int command_rewind(const struct options_given *given)
     return code;
 }
 
-static void add_rows(struct table *table, const json_t *rows, const json_t *columns)
-{
-    size_t i, c;
-    json_t *row, *column;
-    json_array_foreach(rows, i, row)
-    {
-        const char *cells[TABLE_COLUMNS_MAX];
-        char *texts[TABLE_COLUMNS_MAX] = {NULL};
-        json_array_foreach(columns, c, column)
-        {
-            if (c >= table->columns)
-                break;
-            const json_t *value = json_object_get(row, text_at(column, "name"));
-            texts[c] = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-            cells[c] = json_is_string(value) ? json_string_value(value)
-                       : texts[c] == NULL    ? ""
-                                             : texts[c];
-        }
-        table_add(table, cells);
-        for (c = 0; c < TABLE_COLUMNS_MAX; c++)
-            free(texts[c]);
-    }
-}
-
 static void print_rows(const json_t *document)
 {
     const json_t *columns = json_object_get(document, "columns");
     size_t count = json_array_size(columns), c;
-    struct table table = {.columns = count < TABLE_COLUMNS_MAX ? count : TABLE_COLUMNS_MAX};
-    const char *names[TABLE_COLUMNS_MAX];
     json_t *column;
+    if (count == 0)
+        return;
+    const char **names = calloc(count, sizeof *names);
+    CHECK(names != NULL);
     json_array_foreach(columns, c, column)
     {
-        if (c < table.columns)
-            names[c] = text_at(column, "name");
+        names[c] = text_at(column, "name");
     }
-    table_add(&table, names);
-    add_rows(&table, json_object_get(document, "rows"), columns);
+    struct table table = {0};
+    table_add_objects(&table, names, count, json_object_get(document, "rows"));
     table_print(&table);
     table_fini(&table);
+    free((void *)names);
     if (json_is_true(json_object_get(document, "truncated")))
         (void)puts("... there is more: -n N");
 }

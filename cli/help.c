@@ -42,7 +42,8 @@ static const struct {
     {"ready", "", "Asks whether the server takes requests; needs no token.  For health checks.",
      SERVER},
     {"get", "QUERY", "Prints spec and status.", SERVER},
-    {"start", "QUERY", "Starts a query.", WAIT SERVER},
+    {"start", "QUERY", "Starts a query.",
+     "  --dry-run          only says what a start would do\n" WAIT SERVER},
     {"stop", "QUERY", "Stops a query at the end of its batch.",
      "  --immediate        in the middle of the batch\n" WAIT SERVER},
     {"restart", "QUERY", "Stops and starts a query.", WAIT SERVER},
@@ -53,6 +54,13 @@ static const struct {
      "  -f, --follow       goes on with each new one\n"
      "  -n N               how many\n" SERVER},
     {"results", "QUERY", "Prints the rows of a memory sink.",
+     "  -n N               how many\n" SERVER},
+    {"rewind", "QUERY", "Of a stopped query: runs the batches after one again, with their input.",
+     "  --to-batch N       the last that stays; -1: all run again\n" SERVER},
+    {"state", "QUERY", "Prints the operators with state, or the rows of one.",
+     "  --operator N       the rows of this one\n"
+     "  --batch N          as they were after it\n"
+     "  --key COLUMN=VALUE only those with it\n"
      "  -n N               how many\n" SERVER},
     {"rm", "QUERY", "Deletes a query.",
      "  --force            even while it runs\n"

@@ -8,7 +8,7 @@
 
 void table_add(struct table *table, const char *const *cells)
 {
-    CHECK(table->columns > 0 && table->columns <= TABLE_COLUMNS_MAX);
+    CHECK(table->columns > 0);
     table->rows = realloc(table->rows, (table->row_count + 1) * sizeof *table->rows);
     CHECK(table->rows != NULL);
     char **row = calloc(table->columns, sizeof *row);
@@ -27,7 +27,8 @@ static int width_of(const char *text)
 
 void table_print(const struct table *table)
 {
-    int widths[TABLE_COLUMNS_MAX] = {0};
+    int *widths = calloc(table->columns, sizeof *widths);
+    CHECK(widths != NULL);
     for (size_t r = 0; r < table->row_count; r++) {
         for (size_t c = 0; c < table->columns; c++) {
             int width = width_of(table->rows[r][c]);
@@ -43,6 +44,49 @@ void table_print(const struct table *table)
         }
         (void)putchar('\n');
     }
+    free(widths);
+}
+
+static bool is_printable(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* *dumped is to be freed. */
+static const char *cell_text(const json_t *value, char **dumped)
+{
+    *dumped = NULL;
+    if (value == NULL || json_is_null(value))
+        return "NULL";
+    if (json_is_string(value) && is_printable(json_string_value(value), json_string_length(value)))
+        return json_string_value(value);
+    *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    return *dumped;
+}
+
+void table_add_objects(struct table *table, const char *const *names, size_t count,
+                       const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+    const char **cells = calloc(count, sizeof *cells);
+    char **dumped = calloc(count, sizeof *dumped);
+    CHECK(cells != NULL && dumped != NULL);
+    table->columns = count;
+    table_add(table, names);
+    json_array_foreach(rows, i, row)
+    {
+        for (size_t c = 0; c < count; c++)
+            cells[c] = cell_text(json_object_get(row, names[c]), &dumped[c]);
+        table_add(table, cells);
+        for (size_t c = 0; c < count; c++)
+            free(dumped[c]);
+    }
+    free(dumped);
+    free((void *)cells);
 }
 
 void table_fini(struct table *table)

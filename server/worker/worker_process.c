@@ -21,6 +21,7 @@
 #define RESULTS_KEPT_ROWS   100000
 #define EXIT_INVALID_SPEC   3
 #define EXIT_SPEC_NOT_FOUND 4
+#define EXIT_IN_USE         5
 #define EXIT_QUERY_FAILED   9
 
 /* Reports to the server. */
@@ -125,6 +126,8 @@ static int exit_code(const struct error *err)
         return EXIT_SUCCESS;
     if (status_http(err->status) == 404) /* as the other commands: the file is not there */
         return EXIT_SPEC_NOT_FOUND;
+    if (err->status == STATUS_CHECKPOINT__LOCKED)
+        return EXIT_IN_USE;
     return status_domain(err->status) == DOMAIN_USER ? EXIT_INVALID_SPEC : EXIT_QUERY_FAILED;
 }
 

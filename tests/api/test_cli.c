@@ -131,6 +131,7 @@ static void every_command_has_its_help(void **state)
         {"ls", "--label"},          {"get", "--token"},        {"start", "--wait"},
         {"stop", "--immediate"},    {"restart", "--wait"},     {"status", "--timeout"},
         {"progress", "--follow"},   {"results", "-n N"},       {"rm", "--purge"},
+        {"rewind", "--to-batch"},   {"state", "--operator"},
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char line[64];
@@ -250,6 +251,34 @@ static void specs_are_validated_and_run_without_a_server(void **state)
     expect(3, line, "UNRESOLVED_COLUMN");
 }
 
+/* More columns than fit a screen, and text that no terminal should see. */
+static void results_are_shown_whatever_is_in_them(void **state)
+{
+    char line[512];
+    (void)state;
+    make_dir(&server, "odd");
+    write_file(&server, "odd/1.json", "{\"a\":\"x\\u0000y\\u001bz\"}\n");
+    char spec[1024];
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"odd\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a STRING\","
+        "\"options\":{\"path\":\"%s/odd\"}}},\"sink\":{\"format\":\"memory\"},\"outputMode\":"
+        "\"complete\",\"checkpointLocation\":\"%s/odd.cp\",\"sql\":\"SELECT a, 1 AS c1, 2 AS c2, "
+        "3 AS c3, 4 AS c4, 5 AS c5, 6 AS c6, 7 AS c7, 8 AS c8, 9 AS c9, 10 AS c10, 11 AS c11, 12 "
+        "AS c12, count(*) AS c13 FROM c GROUP BY a\"}",
+        server.dir, server.dir);
+    write_file(&server, "odd.spec", spec);
+    (void)snprintf(line, sizeof line, "submit %s/odd.spec", server.dir);
+    expect(0, line, "odd");
+    expect(0, "status odd --wait RUNNING --timeout 30", "RUNNING");
+    json_decref(post(&server, "/v1/queries/odd/processAllAvailable", NULL, 200));
+    expect(0, "results odd", "\"x\\u0000y\\u001Bz\"");
+    expect(0, "results odd", "c13");
+    expect(0, "state odd --operator 0", "\\u0000");
+    (void)snprintf(line, sizeof line, "run %s/odd.spec", server.dir);
+    expect(5, line, "CHECKPOINT.LOCKED");
+}
+
 /* Batches whose files were cleaned away cannot run again: nothing is rewound. */
 static void a_rewind_into_cleaned_input_is_refused(void **state)
 {
@@ -288,6 +317,7 @@ int main(void)
         cmocka_unit_test(all_pages_are_listed),
         cmocka_unit_test(progress_is_followed_to_the_end),
         cmocka_unit_test(exit_codes_by_table),
+        cmocka_unit_test(results_are_shown_whatever_is_in_them),
         cmocka_unit_test(a_rewind_into_cleaned_input_is_refused),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
     };
