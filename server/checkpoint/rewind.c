@@ -15,48 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* One snapshot in a file: records up to a CLOSE. */
-static enum status check_file(struct vfs *vfs, const char *path, bool *whole, struct error *err)
-{
-    struct vfs_map *map = NULL;
-    struct bytes content;
-    uint64_t offset = 0, size = 0;
-    struct log_record record;
-    *whole = false;
-    TRY(vfs_map(vfs, path, &map, &content, err));
-    while (!*whole &&
-           log_record_decode(bytes_of(content.data + offset, content.size_bytes - (size_t)offset),
-                             &record, &size) == RECORD_VALID) {
-        offset += size;
-        *whole = record.kind == RECORD_CLOSE;
-    }
-    vfs_unmap(map);
-    return OK;
-}
-
-/* One snapshot of the state store. */
-static enum status check_directory(struct vfs *vfs, struct arena *arena, const char *dir,
-                                   int64_t version, bool *whole, struct error *err)
-{
-    struct state_snapshot_info *snapshots = NULL;
-    size_t count = 0;
-    *whole = false;
-    TRY(state_store_verify(vfs, path_join(arena, dir, "state"), arena, &snapshots, &count, err));
-    for (size_t i = 0; i < count; i++)
-        *whole = *whole || (snapshots[i].version == version && snapshots[i].whole);
-    return OK;
-}
-
-static enum status is_whole(struct vfs *vfs, struct arena *arena, const char *dir, int64_t version,
-                            bool *whole, struct error *err)
-{
-    struct vfs_stat stat;
-    const char *path = arena_sprintf(arena, "%s/state/snapshot-%020" PRId64, dir, version);
-    TRY(vfs_stat(vfs, path, &stat, err));
-    return stat.kind == VFS_DIR ? check_directory(vfs, arena, dir, version, whole, err)
-                                : check_file(vfs, path, whole, err);
-}
-
 struct state_search {
     struct log_visitor visitor;
     bool found;
@@ -77,25 +35,21 @@ static enum status find_oldest(struct arena *arena, struct checkpoint *checkpoin
                                int64_t *oldest, struct error *err)
 {
     int64_t first = checkpoint_first_batch(checkpoint);
-    int64_t *versions = NULL;
+    struct state_snapshot_info *snapshots = NULL;
     size_t count = 0;
     struct state_search search = {.visitor = {.visit = find_state}};
-    const char *dir = checkpoint_dir(checkpoint);
+    const char *state_dir = path_join(arena, checkpoint_dir(checkpoint), "state");
     *oldest = first == 0 ? NO_BATCH : first;
     if (first == 0)
         return OK;
-    TRY(snapshot_list_read(vfs, dir, arena, &versions, &count, err));
+    TRY(state_store_verify(vfs, state_dir, arena, &snapshots, &count, err));
     TRY(checkpoint_scan(checkpoint, &search.visitor, err));
     if (count == 0 && !search.found)
         return OK;
     for (size_t i = 0; i < count; i++) {
-        bool whole = false;
-        if (versions[i] + 1 < first)
+        if (!snapshots[i].whole || snapshots[i].version + 1 < first)
             continue;
-        TRY(is_whole(vfs, arena, dir, versions[i], &whole, err));
-        if (!whole)
-            continue;
-        *oldest = versions[i] < first ? first : versions[i];
+        *oldest = snapshots[i].version < first ? first : snapshots[i].version;
         return OK;
     }
     *oldest = INT64_MAX;

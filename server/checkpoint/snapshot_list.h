@@ -1,7 +1,7 @@
 /*
  * The snapshots of state in a checkpoint, by the versions in their names:
  *
- *     state/snapshot-00000000000000000412    the state after batch 412: a file, or a directory
+ *     state/snapshot-00000000000000000412    the state after batch 412: a directory
  *
  * What is in them is their writer's business; here they are found, and removed when a rewind makes
  * them the state of batches that do not count any more.

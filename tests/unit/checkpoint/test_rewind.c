@@ -4,6 +4,7 @@
 #include "checkpoint/inspect.h"
 #include "checkpoint/rewind.h"
 #include "checkpoint/snapshot_list.h"
+#include "state/state_store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,16 +249,53 @@ static void what_cannot_be_is_refused(void **state)
                      STATUS_CHECKPOINT__FOREIGN);
 }
 
-static void put_snapshot(struct world *world, int64_t version, bool whole)
+static enum status feed_nothing(struct state_feed *self, int64_t from, int64_t to,
+                                struct state_record_receiver *receiver, struct error *err)
 {
-    char path[64];
-    struct buffer content = {0};
-    struct log_record record = {.kind = whole ? RECORD_CLOSE : RECORD_START, .batch_id = version};
-    log_record_encode(&record, &content);
-    (void)snprintf(path, sizeof path, DIR "/state/snapshot-%020lld", (long long)version);
-    assert_int_equal(vfs_make_dirs(world->vfs, DIR "/state", &world->err), OK);
-    assert_int_equal(vfs_put(world->vfs, path, buffer_bytes(&content), false, &world->err), OK);
-    buffer_fini(&content);
+    (void)self;
+    (void)from;
+    (void)to;
+    (void)receiver;
+    (void)err;
+    return OK;
+}
+
+/* A snapshot as the store takes it, of a version that no newer one follows. */
+static void put_snapshot(struct world *world, int64_t version)
+{
+    struct state_feed feed = {.replay = feed_nothing};
+    struct state_store *store = NULL;
+    struct state_store_config config = {
+        .kind = STATE_STORE_MEMORY,
+        .vfs = world->vfs,
+        .dir = DIR "/state",
+        .feed = &feed,
+        .version = version,
+        .versions_kept = 100,
+    };
+    assert_int_equal(state_store_open(&config, &store, &world->err), OK);
+    state_store_advance(store, version, true);
+    assert_int_equal(state_store_newest_snapshot(store), version);
+    state_store_close(store);
+}
+
+/* One byte in the middle of a file of the snapshot is another. */
+static void damage_snapshot(struct world *world, int64_t version)
+{
+    struct vfs_entry *entries = NULL;
+    struct bytes content;
+    size_t count = 0;
+    const char *dir =
+        arena_sprintf(world->arena, DIR "/state/snapshot-%020lld", (long long)version);
+    assert_int_equal(vfs_list(world->vfs, dir, world->arena, &entries, &count, &world->err), OK);
+    assert_true(count > 0);
+    const char *path = arena_sprintf(world->arena, "%s/%s", dir, entries[0].name);
+    assert_int_equal(vfs_get(world->vfs, path, 1 << 20, world->arena, &content, &world->err), OK);
+    uint8_t *bytes = arena_new_object(world->arena, content.size_bytes);
+    memcpy(bytes, content.data, content.size_bytes);
+    bytes[content.size_bytes / 2] ^= 1;
+    assert_int_equal(
+        vfs_put(world->vfs, path, bytes_of(bytes, content.size_bytes), false, &world->err), OK);
 }
 
 /* The log has lost its first segment: what can be reached depends on the snapshots. */
@@ -281,10 +319,10 @@ static void what_the_snapshots_and_the_log_do_not_reach_is_refused(void **state)
     test_free(big);
     assert_int_equal(vfs_remove(world->vfs, DIR "/log/00000000000000000000", &world->err), OK);
     assert_int_equal(rewind_to(world, 6, &outcome), STATUS_BATCH_EXPIRED); /* no snapshot at all */
-    put_snapshot(world, 2, true);                                          /* too old for the log */
-    put_snapshot(world, 5, false);                                         /* damaged */
-    put_snapshot(world, 6, true);
-    put_snapshot(world, 8, true);
+    static const int64_t versions_put[] = {2 /* too old for the log */, 5, 6, 8};
+    for (size_t i = 0; i < 4; i++)
+        put_snapshot(world, versions_put[i]);
+    damage_snapshot(world, 5);
     /* A directory without the manifest of the store is no snapshot, either. */
     assert_int_equal(
         vfs_make_dirs(world->vfs, DIR "/state/snapshot-00000000000000000004", &world->err), OK);
@@ -311,8 +349,8 @@ static void dying_on_the_way_leaves_it_before_or_after(void **state)
             struct rewind_outcome outcome;
             const struct failpoint_arming arming = {
                 .action = FAILPOINT_ERROR, .status = STATUS_IO_FAILURE, .hit = 1};
-            put_snapshot(world, 1, true);
-            put_snapshot(world, 3, true);
+            put_snapshot(world, 1);
+            put_snapshot(world, 3);
             failpoint_arm(points[i], &arming);
             assert_int_equal(rewind_to(world, 1, &outcome), STATUS_IO_FAILURE);
             vfs_mem_freeze(world->vfs);
