@@ -122,8 +122,8 @@ static void *arena_take(struct arena *arena, size_t size_bytes)
     return out;
 }
 
-enum status arena_alloc_raw(struct arena *arena, size_t count, size_t size, void **out,
-                            struct error *err)
+enum status(arena_alloc_raw)(struct arena *arena, size_t count, size_t size, void **out,
+                             struct error *err)
 {
     size_t total = 0;
     if (__builtin_mul_overflow(count, size, &total) || total > SIZE_MAX / 4 ||
@@ -139,22 +139,22 @@ enum status arena_alloc_raw(struct arena *arena, size_t count, size_t size, void
     return OK;
 }
 
-enum status arena_alloc(struct arena *arena, size_t count, size_t size, void **out,
-                        struct error *err)
+enum status(arena_alloc)(struct arena *arena, size_t count, size_t size, void **out,
+                         struct error *err)
 {
     TRY(arena_alloc_raw(arena, count, size, out, err));
     memset(*out, 0, count * size);
     return OK;
 }
 
-void *arena_new_object(struct arena *arena, size_t size)
+void *(arena_new_object)(struct arena *arena, size_t size)
 {
     void *out = arena_take(arena, size == 0 ? 1 : size);
     memset(out, 0, size);
     return out;
 }
 
-char *arena_strndup(struct arena *arena, const void *text, size_t size)
+char *(arena_strndup)(struct arena *arena, const void *text, size_t size)
 {
     char *out = arena_take(arena, size + 1);
     if (size != 0)
@@ -163,7 +163,7 @@ char *arena_strndup(struct arena *arena, const void *text, size_t size)
     return out;
 }
 
-char *arena_strdup(struct arena *arena, const char *text)
+char *(arena_strdup)(struct arena *arena, const char *text)
 {
     return arena_strndup(arena, text, strlen(text));
 }
@@ -173,7 +173,7 @@ struct bytes arena_copy(struct arena *arena, struct bytes bytes)
     return bytes_of(arena_strndup(arena, bytes.data, bytes.size_bytes), bytes.size_bytes);
 }
 
-char *arena_sprintf(struct arena *arena, const char *fmt, ...)
+char *(arena_sprintf)(struct arena *arena, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -55,4 +55,28 @@ char *arena_sprintf(struct arena *arena, const char *fmt, ...) PRINTF(2, 3);
 
 size_t arena_used_bytes(const struct arena *arena);
 
+/* The static analyzer does not see that *out is set when the status is OK, and no result NULL. */
+#ifdef __clang_analyzer__
+static inline enum status arena_gave(enum status status, void *const *out)
+{
+    if (status == OK && *out == NULL)
+        __builtin_unreachable();
+    return status;
+}
+static inline void *arena_given(void *memory)
+{
+    if (memory == NULL)
+        __builtin_unreachable();
+    return memory;
+}
+#define arena_alloc(arena, count, size, out, err)                                                  \
+    arena_gave(arena_alloc(arena, count, size, out, err), out)
+#define arena_alloc_raw(arena, count, size, out, err)                                              \
+    arena_gave(arena_alloc_raw(arena, count, size, out, err), out)
+#define arena_new_object(arena, size)    arena_given(arena_new_object(arena, size))
+#define arena_strdup(arena, text)        ((char *)arena_given(arena_strdup(arena, text)))
+#define arena_strndup(arena, text, size) ((char *)arena_given(arena_strndup(arena, text, size)))
+#define arena_sprintf(arena, ...)        ((char *)arena_given(arena_sprintf(arena, __VA_ARGS__)))
+#endif
+
 #endif

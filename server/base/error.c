@@ -117,7 +117,7 @@ static void error_start(struct error *err, enum status status)
     err->status = status;
 }
 
-enum status error_set(struct error *err, enum status status, const char *fmt, ...)
+enum status(error_set)(struct error *err, enum status status, const char *fmt, ...)
 {
     error_start(err, status);
     va_list args;
@@ -212,7 +212,7 @@ enum status(error_raise_at)(struct error *err, enum status status, int position,
     return status;
 }
 
-enum status error_at(struct error *err, int position, int position_end)
+enum status(error_at)(struct error *err, int position, int position_end)
 {
     if (err->position < 0) {
         err->position = position;
@@ -221,7 +221,7 @@ enum status error_at(struct error *err, int position, int position_end)
     return err->status;
 }
 
-static void text_prefix(struct error *err, const char *fmt, va_list args)
+static PRINTF(2, 0) void text_prefix(struct error *err, const char *fmt, va_list args)
 {
     char old[ERROR_TEXT_MAX];
     memcpy(old, err->text, sizeof old);
@@ -236,7 +236,7 @@ static void text_prefix(struct error *err, const char *fmt, va_list args)
     }
 }
 
-enum status error_wrap(struct error *err, const char *fmt, ...)
+enum status(error_wrap)(struct error *err, const char *fmt, ...)
 {
     CHECK(err->status != OK);
     va_list args;
@@ -246,7 +246,7 @@ enum status error_wrap(struct error *err, const char *fmt, ...)
     return err->status;
 }
 
-enum status error_cause(struct error *err, enum status outer, const char *fmt, ...)
+enum status(error_cause)(struct error *err, enum status outer, const char *fmt, ...)
 {
     CHECK(err->status != OK && outer != OK);
     err->causes[2] = err->causes[1];

@@ -111,12 +111,22 @@ enum status status_find(const char *name);
 
 /* The static analyzer does not see that what is raised is never OK. */
 #ifdef __clang_analyzer__
+static inline enum status status_raised(enum status status)
+{
+    if (status == OK)
+        __builtin_unreachable();
+    return status;
+}
+#define error_set(err, status, ...)                                                                \
+    ((void)error_set(err, status, __VA_ARGS__), status_raised(status))
 #define error_raise(err, status, ...)                                                              \
-    (error_raise(err, status, __VA_ARGS__) == OK || (status) == OK ? STATUS_INTERNAL_ERROR         \
-                                                                   : (status))
+    ((void)error_raise(err, status, __VA_ARGS__), status_raised(status))
 #define error_raise_at(err, status, ...)                                                           \
-    (error_raise_at(err, status, __VA_ARGS__) == OK || (status) == OK ? STATUS_INTERNAL_ERROR      \
-                                                                      : (status))
+    ((void)error_raise_at(err, status, __VA_ARGS__), status_raised(status))
+#define error_at(err, ...)   status_raised(error_at(err, __VA_ARGS__))
+#define error_wrap(err, ...) status_raised(error_wrap(err, __VA_ARGS__))
+#define error_cause(err, outer, ...)                                                               \
+    ((void)error_cause(err, outer, __VA_ARGS__), status_raised(outer))
 #endif
 
 #endif
