@@ -2,6 +2,7 @@
 
 #include "api/http/http_server.h"
 #include "base/check.h"
+#include "base/metric.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ enum status api_open(struct control *control, struct api **out, int *port, struc
         return status;
     }
     control_listen(control, http_server_changed, running->server);
+    metric_set(metric_series(METRIC_build_info, &(struct metric_labels){{TIDEMILL_VERSION}}), 1);
     *out = &running->api;
     return OK;
 }

@@ -23,4 +23,8 @@ MUST_USE enum status api_open(struct control *control, struct api **out, int *po
 /* Ends waiting requests and closes all connections.  NULL is fine. */
 void api_close(struct api *api);
 
+/* Appends the answer of POST /v1/validate, for a command line without a server.  Threads: any. */
+struct validation;
+void api_put_validation(struct buffer *out, const struct validation *validation);
+
 #endif

@@ -1,36 +1,15 @@
 #include "cli/command.h"
 
 #include "base/path.h"
+#include "base/vfs_posix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-static int exit_code_of(long status)
-{
-    switch (status) {
-    case 400:
-    case 413:
-    case 415:
-    case 422:
-        return EXIT_INVALID;
-    case 404:
-    case 410:
-        return EXIT_NOT_FOUND;
-    case 409:
-    case 412:
-    case 428:
-        return EXIT_CONFLICT;
-    case 401:
-    case 403:
-        return EXIT_AUTH;
-    case 408:
-        return EXIT_TIMED_OUT;
-    case 503:
-        return EXIT_UNREACHABLE;
-    default:
-        return EXIT_OTHER;
-    }
-}
+#define SPEC_BYTES_MAX (64U << 20)
+#define READ_BYTES     65536
 
 const char *text_at(const json_t *object, const char *key)
 {
@@ -48,59 +27,40 @@ double real_at(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static void print_place(const json_t *error)
-{
-    const json_t *span = json_object_get(error, "span");
-    (void)fprintf(stderr, "  at %s",
-                  *text_at(error, "pointer") == '\0' ? "/" : text_at(error, "pointer"));
-    if (json_is_object(span))
-        (void)fprintf(stderr, " line %lld column %lld", (long long)int_at(span, "line"),
-                      (long long)int_at(span, "column"));
-    if (*text_at(error, "detail") != '\0')
-        (void)fprintf(stderr, ": [%s] %s", text_at(error, "condition"), text_at(error, "detail"));
-    (void)fputc('\n', stderr);
-}
-
-static void print_problem(const json_t *problem, long status)
-{
-    if (!json_is_object(problem) || *text_at(problem, "condition") == '\0') {
-        (void)fprintf(stderr, "error: the server answered %ld\n", status);
-        return;
-    }
-    (void)fprintf(stderr, "error: [%s] %s\n", text_at(problem, "condition"),
-                  text_at(problem, "detail"));
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(problem, "errors"), i, item)
-    {
-        print_place(item);
-    }
-    json_array_foreach(json_object_get(problem, "fixes"), i, item)
-    {
-        (void)fprintf(stderr, "  fix: %s (%s)\n", text_at(item, "title"),
-                      text_at(item, "consequence"));
-    }
-}
-
-void call_server(const struct options_given *given, const struct http_call *call, json_t **document,
+void call_server(const struct given *given, const struct http_call *call, json_t **document,
                  struct http_reply *reply, int *exit_code)
 {
     struct error err = ERROR_INIT;
     *document = NULL;
     if (http_client_call(&given->client, call, reply, &err) != OK) {
         (void)fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
-        *exit_code = EXIT_UNREACHABLE;
+        *exit_code = (int)exit_code_of_status(err.status);
         return;
     }
     *document = json_loadb((const char *)reply->body.data, reply->body.size_bytes,
                            JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    *exit_code = EXIT_OK;
-    if (reply->status >= 400) {
-        print_problem(*document, reply->status);
+    *exit_code = (int)exit_code_of_http(reply->status);
+    if (*exit_code != EXIT_OK) {
+        print_problem(*document, reply->status, given->spec);
         json_decref(*document);
         *document = NULL;
-        *exit_code = exit_code_of(reply->status);
     }
+}
+
+int call_and_print(const struct given *given, const struct http_call *call,
+                   void (*print)(const json_t *document))
+{
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    call_server(given, call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        print_json(document);
+    else if (code == EXIT_OK)
+        print(document);
+    json_decref(document);
+    http_reply_fini(&reply);
+    return code;
 }
 
 const char *query_path(const char *name, const char *suffix, struct buffer *out)
@@ -118,4 +78,32 @@ void print_json(const json_t *document)
     if (text != NULL)
         (void)puts(text);
     free(text);
+}
+
+static enum status read_input(const char *path, struct buffer *out, struct error *err)
+{
+    if (strcmp(path, "-") != 0) {
+        struct arena *arena = arena_new("request", 0);
+        struct bytes content;
+        enum status status = vfs_get(vfs_posix(), path, SPEC_BYTES_MAX, arena, &content, err);
+        if (status == OK)
+            buffer_add_bytes(out, content);
+        arena_free(arena);
+        return status;
+    }
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, buffer_reserve(out, READ_BYTES), READ_BYTES);
+        if (got <= 0 || out->size_bytes > SPEC_BYTES_MAX)
+            return OK;
+        out->size_bytes += (size_t)got;
+    }
+}
+
+int cli_read_spec(const char *path, struct buffer *out)
+{
+    struct error err = ERROR_INIT;
+    if (read_input(path, out, &err) == OK)
+        return EXIT_OK;
+    (void)fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
+    return (int)exit_code_of_status(err.status);
 }

@@ -1,158 +1,148 @@
 #include "cli/command.h"
 
-#include "base/check.h"
-
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *name;
-    int (*run)(const struct options_given *given);
-    const char *target; /* what it needs, for the usage; NULL: nothing */
+    int (*run)(const struct given *given);
 } commands[] = {
-    {"submit", command_submit, "SPEC"},      {"ls", command_ls, NULL},
-    {"get", command_get, "QUERY"},           {"start", command_start, "QUERY"},
-    {"stop", command_stop, "QUERY"},         {"restart", command_restart, "QUERY"},
-    {"progress", command_progress, "QUERY"}, {"status", command_status, "QUERY"},
-    {"results", command_results, "QUERY"},   {"rm", command_rm, "QUERY"},
-    {"rewind", command_rewind, "QUERY"},     {"state", command_state, "QUERY"},
-    {"ready", command_ready, NULL},
+    {"submit", command_submit},
+    {"apply", command_apply},
+    {"ls", command_ls},
+    {"get", command_get},
+    {"start", command_start},
+    {"stop", command_stop},
+    {"restart", command_restart},
+    {"rm", command_rm},
+    {"trigger", command_trigger},
+    {"processAllAvailable", command_process_all},
+    {"awaitTermination", command_await},
+    {"status", command_status},
+    {"progress", command_progress},
+    {"batches", command_batches},
+    {"runs", command_runs},
+    {"plan", command_plan},
+    {"results", command_results},
+    {"state", command_state},
+    {"rewind", command_rewind},
+    {"ready", command_ready},
+    {"call", command_call},
 };
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
-bool cli_knows(const char *command)
+/* The option, or the variable of the environment, or `absent`. */
+static const char *option_or_environment(const struct arguments *arguments, enum cli_option option,
+                                         const char *variable, const char *absent)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i].name, command) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int usage(const char *problem, const char *detail)
-{
-    (void)fprintf(stderr, "error: %s %s\nSee: tidemill help\n", problem, detail);
-    return EXIT_USAGE;
-}
-
-/* The value of an option: "--name value" or "--name=value"; NULL if `arg` is another one. */
-static const char *value_of(const char *name, int argc, char **argv, int *at)
-{
-    CHECK(*at < argc && argv[*at] != NULL);
-    size_t size = strlen(name);
-    if (strncmp(argv[*at], name, size) != 0)
-        return NULL;
-    if (argv[*at][size] == '=')
-        return argv[*at] + size + 1;
-    if (argv[*at][size] != '\0' || *at + 1 >= argc)
-        return NULL;
-    return argv[++*at];
-}
-
-static bool read_flag(const char *arg, struct options_given *given)
-{
-    const struct {
-        const char *name;
-        bool *flag;
-    } flags[] = {
-        {"-f", &given->follow},         {"--follow", &given->follow},
-        {"--force", &given->force},     {"--purge", &given->purge},
-        {"--stopped", &given->stopped}, {"--immediate", &given->immediate},
-        {"--dry-run", &given->dry_run},
-    };
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        if (strcmp(arg, flags[i].name) == 0) {
-            *flags[i].flag = true;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool read_value(int argc, char **argv, int *at, struct options_given *given, bool *good)
-{
-    const char *value = NULL;
-    if ((value = value_of("--server", argc, argv, at)) != NULL) {
-        given->client.server = value;
-    } else if ((value = value_of("--token", argc, argv, at)) != NULL) {
-        given->client.token = value;
-    } else if ((value = value_of("-o", argc, argv, at)) != NULL) {
-        given->json = strcmp(value, "json") == 0;
-        *good = given->json || strcmp(value, "table") == 0;
-    } else if ((value = value_of("--state", argc, argv, at)) != NULL) {
-        given->state = value;
-    } else if ((value = value_of("--to-batch", argc, argv, at)) != NULL) {
-        given->to_batch = value;
-    } else if ((value = value_of("--operator", argc, argv, at)) != NULL) {
-        given->operator_id = value;
-    } else if ((value = value_of("--batch", argc, argv, at)) != NULL) {
-        given->batch = value;
-    } else if ((value = value_of("--key", argc, argv, at)) != NULL) {
-        given->key = value;
-    } else if ((value = value_of("--label", argc, argv, at)) != NULL) {
-        given->label = value;
-    } else if ((value = value_of("--wait", argc, argv, at)) != NULL) {
-        given->wait = value;
-    } else if ((value = value_of("--timeout", argc, argv, at)) != NULL) {
-        given->timeout_s = strtoll(value, NULL, 10);
-        *good = given->timeout_s > 0;
-    } else if ((value = value_of("-n", argc, argv, at)) != NULL) {
-        given->count = strtoll(value, NULL, 10);
-        *good = given->count > 0;
-    }
-    return value != NULL;
-}
-
-static void defaults(struct options_given *given)
-{
+    if (arguments->value[option] != NULL)
+        return arguments->value[option];
     // NOLINTNEXTLINE(concurrency-mt-unsafe): the client has one thread
-    const char *server = getenv("TIDEMILL_SERVER");
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): as above
-    const char *token = getenv("TIDEMILL_TOKEN");
-    *given = (struct options_given){0};
-    given->client.server = server == NULL || *server == '\0' ? "http://127.0.0.1:8088" : server;
-    given->client.token = token == NULL || *token == '\0' ? NULL : token;
+    const char *value = getenv(variable);
+    return value == NULL || *value == '\0' ? absent : value;
 }
 
-static int no_option(const char *command, const char *option)
+/* False: something is wrong, and standard error says what. */
+static bool take(const struct arguments *arguments, struct given *out)
 {
-    char nearest[64];
-    if (!cli_nearest_option(command, option, nearest, sizeof nearest))
-        return usage("there is no option", option);
-    (void)fprintf(stderr,
-                  "error: there is no option %s. Did you mean %s?\nSee: tidemill %s --help\n",
-                  option, nearest, command);
+    bool good = true;
+    *out = (struct given){
+        .arguments = arguments,
+        .client.server = option_or_environment(arguments, CLI_SERVER, "TIDEMILL_SERVER",
+                                               "http://127.0.0.1:8088"),
+        .client.token = option_or_environment(arguments, CLI_TOKEN, "TIDEMILL_TOKEN", NULL),
+        .target = arguments->target[0],
+        .json = arguments_json(arguments),
+        .count = arguments_number(arguments, CLI_COUNT, 0, 1, &good),
+        .timeout_s = arguments_number(arguments, CLI_TIMEOUT, 0, 1, &good),
+    };
+    return good;
+}
+
+int cli_run(const struct arguments *arguments)
+{
+    struct given given;
+    if (!take(arguments, &given))
+        return EXIT_USAGE;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, arguments->command->name) == 0)
+            return commands[i].run(&given);
     return EXIT_USAGE;
 }
 
-int cli_main(int argc, char **argv)
+static void print_validation(const struct given *given, const json_t *answer)
 {
-    size_t command = 0;
-    while (command < COMMAND_COUNT && strcmp(commands[command].name, argv[0]) != 0)
-        command++;
-    if (command == COMMAND_COUNT)
-        return usage("there is no command", argv[0]);
-    struct options_given given;
-    defaults(&given);
-    for (int at = 1; at < argc; at++) {
-        bool good = true;
-        const char *arg = argv[at];
-        if (read_flag(arg, &given))
-            continue;
-        if (read_value(argc, argv, &at, &given, &good)) {
-            if (!good)
-                return usage("the value is not possible:", arg);
-            continue;
-        }
-        if (arg[0] == '-' && arg[1] != '\0')
-            return no_option(argv[0], arg);
-        if (given.target != NULL)
-            return usage("too many arguments:", arg);
-        given.target = arg;
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "diagnostics"), i, item)
+    {
+        print_diagnostic(item, given->spec);
     }
-    if (commands[command].target != NULL && given.target == NULL)
-        return usage(argv[0], commands[command].target);
-    if (commands[command].target == NULL && given.target != NULL)
-        return usage("too many arguments:", given.target);
-    return commands[command].run(&given);
+    if (!json_is_true(json_object_get(answer, "valid")))
+        return;
+    bool once = strcmp(text_at(answer, "delivery"), "exactlyOnce") == 0;
+    (void)printf("valid; delivery: %s\n%s", once ? "exactly once" : "at least once",
+                 text_at(answer, "planText"));
+}
+
+int cli_validate(const struct arguments *arguments)
+{
+    struct given given;
+    struct buffer spec = {0};
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    if (!take(arguments, &given))
+        return EXIT_USAGE;
+    int code = cli_read_spec(given.target, &spec);
+    given.spec = buffer_bytes(&spec);
+    const struct http_call call = {.method = "POST", .path = "/v1/validate", .body = given.spec};
+    if (code == EXIT_OK)
+        call_server(&given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given.json)
+        print_json(document);
+    else if (code == EXIT_OK)
+        print_validation(&given, document);
+    if (code == EXIT_OK && !json_is_true(json_object_get(document, "valid")))
+        code = EXIT_INVALID;
+    json_decref(document);
+    http_reply_fini(&reply);
+    buffer_fini(&spec);
+    return code;
+}
+
+static void print_pairs(const json_t *document)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)document, key, value)
+    {
+        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        (void)printf("%-14s %s\n", key, text == NULL ? json_string_value(value) : text);
+        free(text);
+    }
+}
+
+int cli_checkpoint(const struct arguments *arguments, bool verify)
+{
+    struct given given;
+    struct buffer path = {0};
+    if (!take(arguments, &given))
+        return EXIT_USAGE;
+    const struct http_call call = {
+        .method = verify ? "POST" : "GET",
+        .path = query_path(value_of(&given, CLI_QUERY),
+                           verify ? "/checkpoint/verify" : "/checkpoint", &path),
+    };
+    int code = call_and_print(&given, &call, print_pairs);
+    buffer_fini(&path);
+    return code;
+}
+
+bool cli_print_json(struct bytes json)
+{
+    json_t *document = json_loadb((const char *)json.data, json.size_bytes,
+                                  JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (document != NULL)
+        print_json(document);
+    json_decref(document);
+    return document != NULL;
 }

@@ -10,28 +10,46 @@
 #include <jansson.h>
 #include <stdint.h>
 
-struct options_given {
+/* What a command was given. */
+struct given {
+    const struct arguments *arguments;
     struct http_client client;
     const char *target; /* query name or spec file; NULL: none */
     bool json;          /* -o json */
-    bool follow;        /* -f */
-    bool force, purge, stopped, immediate, dry_run;
-    const char *wait; /* --wait STATE or seconds; NULL: none */
-    const char *state, *label;
-    const char *to_batch, *operator_id, *batch, *key; /* NULL: not given */
-    int64_t count;                                    /* -n; 0: not given */
-    int64_t timeout_s;                                /* --timeout; 0: none */
+    int64_t count;      /* -n; 0: not given */
+    int64_t timeout_s;  /* --timeout; 0: none */
+    struct bytes spec;  /* that was sent: errors are marked in it */
 };
+
+static inline bool has(const struct given *given, enum cli_option option)
+{
+    return given->arguments->value[option] != NULL;
+}
+
+static inline const char *value_of(const struct given *given, enum cli_option option)
+{
+    return given->arguments->value[option];
+}
 
 /* ---- call.c ---- */
 
 /* Calls, and on an error answer prints its problem to standard error.  *exit_code is EXIT_OK if
  * the answer is good; then *document is its JSON (NULL if the body is empty or no JSON). */
-void call_server(const struct options_given *given, const struct http_call *call, json_t **document,
+void call_server(const struct given *given, const struct http_call *call, json_t **document,
                  struct http_reply *reply, int *exit_code);
+/* A call whose document is printed by `print`, or as JSON.  Returns the exit code. */
+int call_and_print(const struct given *given, const struct http_call *call,
+                   void (*print)(const json_t *document));
 /* "/v1/queries/<encoded name>" + suffix, in `out`. */
 const char *query_path(const char *name, const char *suffix, struct buffer *out);
 void print_json(const json_t *document);
+
+/* ---- problem.c ---- */
+
+/* An error answer; `spec` is the JSON text that it is about, or empty. */
+void print_problem(const json_t *problem, long status, struct bytes spec);
+/* A diagnostic of a validation. */
+void print_diagnostic(const json_t *diagnostic, struct bytes spec);
 
 /* ---- table.c ---- */
 
@@ -50,22 +68,41 @@ void table_add_objects(struct table *table, const char *const *names, size_t cou
                        const json_t *rows);
 void table_fini(struct table *table);
 
-/* ---- commands ---- */
+/* ---- commands_query.c: what there is ---- */
 
-int command_submit(const struct options_given *given);
-int command_ls(const struct options_given *given);
-int command_get(const struct options_given *given);
-int command_start(const struct options_given *given);
-int command_start_plan(const struct options_given *given); /* start --dry-run */
-int command_stop(const struct options_given *given);
-int command_restart(const struct options_given *given);
-int command_progress(const struct options_given *given);
-int command_status(const struct options_given *given);
-int command_results(const struct options_given *given);
-int command_rewind(const struct options_given *given);
-int command_state(const struct options_given *given);
-int command_rm(const struct options_given *given);
-int command_ready(const struct options_given *given);
+int command_submit(const struct given *given);
+int command_apply(const struct given *given);
+int command_ls(const struct given *given);
+int command_get(const struct given *given);
+int command_rm(const struct given *given);
+int command_ready(const struct given *given);
+int command_call(const struct given *given);
+
+/* ---- commands_action.c: what is asked of a query, and its status ---- */
+
+int command_start(const struct given *given);
+int command_stop(const struct given *given);
+int command_restart(const struct given *given);
+int command_trigger(const struct given *given);
+int command_process_all(const struct given *given);
+int command_await(const struct given *given);
+int command_status(const struct given *given);
+void print_status(const json_t *status);
+bool state_is_ended(const char *state);
+
+/* ---- commands_watch.c: what it does and did ---- */
+
+int command_progress(const struct given *given);
+int command_batches(const struct given *given);
+int command_runs(const struct given *given);
+int command_plan(const struct given *given);
+int command_results(const struct given *given);
+
+/* ---- commands_checkpoint.c ---- */
+
+int command_start_plan(const struct given *given); /* start --dry-run */
+int command_rewind(const struct given *given);
+int command_state(const struct given *given);
 
 const char *text_at(const json_t *object, const char *key); /* "" if absent */
 int64_t int_at(const json_t *object, const char *key);      /* 0 if absent */

@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int usage(const char *problem)
-{
-    (void)fprintf(stderr, "error: %s\nSee: tidemill help\n", problem);
-    return EXIT_USAGE;
-}
-
 static void print_problems(const json_t *plan)
 {
     size_t i;
@@ -29,15 +23,26 @@ static void print_problems(const json_t *plan)
     }
 }
 
+/* "?" for what is not known. */
+static const char *number_or(const json_t *object, const char *key, char out[24])
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        return "?";
+    (void)snprintf(out, 24, "%lld", (long long)json_integer_value(value));
+    return out;
+}
+
 static void print_reruns(const json_t *plan)
 {
     size_t i;
     json_t *item;
     json_array_foreach(json_object_get(plan, "reruns"), i, item)
     {
-        (void)printf("  batch %lld runs again: %lld rows in, %lld rows out, sink: %s\n",
-                     (long long)int_at(item, "batchId"), (long long)int_at(item, "numInputRows"),
-                     (long long)int_at(item, "numOutputRows"), text_at(item, "sink"));
+        char in[24], out[24];
+        (void)printf("  batch %lld runs again: %s rows in, %s rows out, sink: %s\n",
+                     (long long)int_at(item, "batchId"), number_or(item, "numInputRows", in),
+                     number_or(item, "numOutputRows", out), text_at(item, "sink"));
     }
 }
 
@@ -60,24 +65,7 @@ static void print_plan(const json_t *plan)
                  json_is_true(json_object_get(plan, "possible")) ? "yes" : "no");
 }
 
-/* A call whose document is printed by `print`, or as JSON. */
-static int call_and_print(const struct options_given *given, const struct http_call *call,
-                          void (*print)(const json_t *document))
-{
-    json_t *document = NULL;
-    struct http_reply reply = {0};
-    int code = EXIT_OK;
-    call_server(given, call, &document, &reply, &code);
-    if (code == EXIT_OK && given->json)
-        print_json(document);
-    else if (code == EXIT_OK)
-        print(document);
-    json_decref(document);
-    http_reply_fini(&reply);
-    return code;
-}
-
-int command_start_plan(const struct options_given *given)
+int command_start_plan(const struct given *given)
 {
     struct buffer path = {0};
     const struct http_call call = {
@@ -97,21 +85,16 @@ static void print_rewind(const json_t *document)
     print_plan(json_object_get(document, "startPlan"));
 }
 
-static bool is_number(const char *text)
-{
-    char *end = NULL;
-    if (text == NULL)
-        return false;
-    (void)strtoll(text, &end, 10);
-    return end != text && *end == '\0';
-}
-
-int command_rewind(const struct options_given *given)
+int command_rewind(const struct given *given)
 {
     struct buffer path = {0}, body = {0};
-    if (!is_number(given->to_batch))
-        return usage("tidemill rewind QUERY --to-batch N");
-    buffer_printf(&body, "{\"toBatchId\":%lld}", strtoll(given->to_batch, NULL, 10));
+    bool good = true;
+    int64_t to_batch = arguments_number(given->arguments, CLI_TO_BATCH, -1, -1, &good);
+    if (!good)
+        return EXIT_USAGE;
+    if (!has(given, CLI_TO_BATCH))
+        return (int)cli_usage(given->arguments->command, "it needs --to-batch N", "");
+    buffer_printf(&body, "{\"toBatchId\":%lld}", (long long)to_batch);
     const struct http_call call = {
         .method = "POST",
         .path = query_path(given->target, "/rewind", &path),
@@ -158,23 +141,38 @@ static void print_operators(const json_t *document)
     }
 }
 
-int command_state(const struct options_given *given)
+void cli_print_state(struct bytes json, bool operators)
+{
+    json_t *document = json_loadb((const char *)json.data, json.size_bytes,
+                                  JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (operators)
+        print_operators(document);
+    else
+        print_rows(document);
+    json_decref(document);
+}
+
+int command_state(const struct given *given)
 {
     struct buffer path = {0}, suffix = {0};
+    bool good = true;
+    int64_t operator_id = arguments_number(given->arguments, CLI_OPERATOR, -1, 0, &good);
+    int64_t batch = arguments_number(given->arguments, CLI_BATCH, -1, 0, &good);
+    if (!good)
+        return EXIT_USAGE;
     buffer_add_text(&suffix, "/state");
-    if (given->operator_id != NULL)
-        buffer_printf(&suffix, "/%s", given->operator_id);
+    if (operator_id >= 0)
+        buffer_printf(&suffix, "/%lld", (long long)operator_id);
     buffer_printf(&suffix, "?limit=%lld", (long long)(given->count == 0 ? 100 : given->count));
-    if (given->batch != NULL)
-        buffer_printf(&suffix, "&batchId=%s", given->batch);
-    if (given->key != NULL) {
+    if (batch >= 0)
+        buffer_printf(&suffix, "&batchId=%lld", (long long)batch);
+    if (has(given, CLI_KEY)) {
         buffer_add_text(&suffix, "&key=");
-        percent_encode(&suffix, bytes_of_text(given->key), "");
+        percent_encode(&suffix, bytes_of_text(value_of(given, CLI_KEY)), "");
     }
     const struct http_call call = {.method = "GET",
                                    .path = query_path(given->target, buffer_text(&suffix), &path)};
-    int code =
-        call_and_print(given, &call, given->operator_id == NULL ? print_operators : print_rows);
+    int code = call_and_print(given, &call, operator_id < 0 ? print_operators : print_rows);
     buffer_fini(&path);
     buffer_fini(&suffix);
     return code;

@@ -84,6 +84,8 @@ static struct curl_slist *headers_of(const struct http_client *client, const str
         list = add_header(list, "Authorization: Bearer ", client->token);
     if (call->if_none_match != NULL)
         list = add_header(list, "If-None-Match: ", call->if_none_match);
+    if (call->only_create)
+        list = add_header(list, "If-None-Match: *", "");
     if (call->if_match != NULL)
         list = add_header(list, "If-Match: ", call->if_match);
     if (call->wait_seconds > 0) {
@@ -111,7 +113,8 @@ enum status http_client_call(const struct http_client *client, const struct http
         (void)curl.easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, client->server + 5);
     (void)curl.easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     (void)curl.easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    (void)curl.easy_setopt(handle, CURLOPT_TIMEOUT, (long)ANSWER_TIMEOUT_S + call->wait_seconds);
+    (void)curl.easy_setopt(handle, CURLOPT_TIMEOUT,
+                           call->patient ? 0L : (long)ANSWER_TIMEOUT_S + call->wait_seconds);
     (void)curl.easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
     (void)curl.easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
     (void)curl.easy_setopt(handle, CURLOPT_WRITEDATA, reply);

@@ -19,8 +19,10 @@ struct http_call {
     struct bytes body;
     const char *accept;        /* NULL: application/json */
     int wait_seconds;          /* Prefer: wait; 0: none */
+    bool patient;              /* waits for the answer however long it takes */
     const char *if_none_match; /* NULL: none */
     const char *if_match;
+    bool only_create; /* If-None-Match: * */
 };
 
 struct http_reply {

@@ -80,6 +80,22 @@ static void put_analysis(struct json_writer *json, const struct validation *vali
     json_put_text(json, "planText", validation->plan_text);
 }
 
+void api_put_validation(struct buffer *out, const struct validation *validation)
+{
+    struct json_writer json = json_writer_to(out);
+    json_begin_object(&json, NULL);
+    json_put_bool(&json, "valid", !diagnostics_has_errors(validation->diagnostics));
+    json_begin_array(&json, "diagnostics");
+    for (const struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next)
+        problem_put_diagnostic(&json, at, validation->spec);
+    json_end_array(&json);
+    put_analysis(&json, validation);
+    put_triggers(&json, validation);
+    put_warnings(&json, validation);
+    json_put_text(&json, "delivery", validation->exactly_once ? "exactlyOnce" : "atLeastOnce");
+    json_end_object(&json);
+}
+
 enum status validate_query(struct request *request, struct response *response, struct error *err)
 {
     static const char *const arguments[] = {NULL};
@@ -89,17 +105,6 @@ enum status validate_query(struct request *request, struct response *response, s
                        &validation, err));
     control_check_shared(request->api->control, validation.spec, validation.spec->name,
                          validation.diagnostics);
-    struct json_writer json = json_writer_to(&response->body);
-    json_begin_object(&json, NULL);
-    json_put_bool(&json, "valid", !diagnostics_has_errors(validation.diagnostics));
-    json_begin_array(&json, "diagnostics");
-    for (const struct diagnostic *at = validation.diagnostics->first; at != NULL; at = at->next)
-        problem_put_diagnostic(&json, at, validation.spec);
-    json_end_array(&json);
-    put_analysis(&json, &validation);
-    put_triggers(&json, &validation);
-    put_warnings(&json, &validation);
-    json_put_text(&json, "delivery", validation.exactly_once ? "exactlyOnce" : "atLeastOnce");
-    json_end_object(&json);
+    api_put_validation(&response->body, &validation);
     return OK;
 }

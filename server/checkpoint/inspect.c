@@ -14,8 +14,10 @@
 #include "state/state_store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-#define BATCHES_MAX 10000
+#define BATCHES_MAX     10000
+#define NEXT_START_SIZE 256
 
 struct inspection {
     struct arena *arena;
@@ -51,10 +53,48 @@ static struct recovery_facts facts_of(const struct log_index *index)
     };
 }
 
+/* What a start does, as far as the log alone can say: the names are those of the start plan. */
+static const char *next_start(const struct log_index *index, char text[NEXT_START_SIZE])
+{
+    struct recovery_facts facts = facts_of(index);
+    int64_t batch = index->last_intent;
+    switch (recovery_decide(&facts)) {
+    case RECOVERY_CORRUPT:
+        (void)snprintf(text, NEXT_START_SIZE, "is refused: %s", recovery_contradiction(&facts));
+        return "NONE";
+    case RECOVERY_FINISH:
+        (void)snprintf(text, NEXT_START_SIZE,
+                       "writes the commit record of batch %" PRId64 ", then goes on", batch);
+        return "FINISH";
+    case RECOVERY_RERUN:
+        if (index->last_changes < batch) {
+            (void)snprintf(text, NEXT_START_SIZE,
+                           "runs batch %" PRId64 " again, with the input that it had", batch);
+            return "RERUN";
+        }
+        (void)snprintf(text, NEXT_START_SIZE,
+                       "asks the sink for batch %" PRId64 ": has it the batch, only the commit "
+                       "record is written, else the batch runs again with its input",
+                       batch);
+        return "RERUN_OR_FINISH";
+    case RECOVERY_START:
+        break;
+    }
+    if (index->replay_end > batch + 1) {
+        (void)snprintf(text, NEXT_START_SIZE,
+                       "runs batches %" PRId64 " to %" PRId64
+                       " again, with the input that they had, then goes on",
+                       batch + 1, index->replay_end - 1);
+        return "REPLAY";
+    }
+    (void)snprintf(text, NEXT_START_SIZE, "plans batch %" PRId64, batch + 1);
+    return "NEW";
+}
+
 static void show_json(const struct inspection *it, const char *dir, struct buffer *out)
 {
     const struct log_index *index = &it->index;
-    struct recovery_facts facts = facts_of(index);
+    char text[NEXT_START_SIZE];
     buffer_add_text(out, "{\"location\": ");
     buffer_add_json_string(out, bytes_of_text(dir));
     buffer_printf(out, ", \"formatVersion\": %d, \"queryId\": \"%s\", \"queryName\": ",
@@ -73,16 +113,18 @@ static void show_json(const struct inspection *it, const char *dir, struct buffe
     }
     buffer_printf(out,
                   ", \"segments\": %" PRIu64 ", \"records\": %" PRIu64 ", \"sizeBytes\": %" PRIu64
-                  ", \"tornBytes\": %" PRIu64 ", \"closed\": %s, \"nextStart\": \"%s\"}",
+                  ", \"tornBytes\": %" PRIu64
+                  ", \"closed\": %s, \"nextStart\": \"%s\", \"nextStartText\": \"%s\"}",
                   it->summary.segments, it->summary.records, it->summary.size_bytes,
-                  it->summary.torn_bytes, index->closed ? "true" : "false",
-                  recovery_step_name(recovery_decide(&facts)));
+                  it->summary.torn_bytes, index->closed ? "true" : "false", next_start(index, text),
+                  text);
 }
 
 static void show_text(const struct inspection *it, const char *dir, struct buffer *out)
 {
     const struct log_index *index = &it->index;
-    struct recovery_facts facts = facts_of(index);
+    char text[NEXT_START_SIZE];
+    const char *kind = next_start(index, text);
     buffer_printf(out, "checkpoint  %s\n", dir);
     buffer_printf(out, "query       %s %s\n", it->identity.query_id, it->identity.query_name);
     buffer_printf(out, "created     %s\n", it->identity.created_at);
@@ -96,7 +138,7 @@ static void show_text(const struct inspection *it, const char *dir, struct buffe
         buffer_printf(out, "torn        %" PRIu64 " bytes, cut at the next start\n",
                       it->summary.torn_bytes);
     buffer_printf(out, "last run    %s\n", index->closed ? "closed in order" : "open or killed");
-    buffer_printf(out, "next start  %s\n", recovery_step_name(recovery_decide(&facts)));
+    buffer_printf(out, "next start  %s: %s\n", kind, text);
 }
 
 enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_form form,

@@ -16,7 +16,8 @@ enum checkpoint_form {
 };
 
 /*
- * Whose it is, where it stands, its segments, and what a start would do.
+ * Whose it is, where it stands, its segments, and what a start would do: NEW, RERUN, REPLAY, FINISH
+ * or NONE as in the start plan, and RERUN_OR_FINISH where only the sink could tell.
  * Errors: CHECKPOINT_NOT_FOUND, CHECKPOINT.CORRUPT, CHECKPOINT.UNSUPPORTED_VERSION, IO_FAILURE.
  */
 MUST_USE enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_form form,

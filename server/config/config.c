@@ -394,6 +394,12 @@ const char *setting_name(enum setting setting)
     return defs[setting].name;
 }
 
+void setting_flag(enum setting setting, char out[SETTING_FLAG_SIZE])
+{
+    memcpy(out, "--", 2);
+    split_words(defs[setting].name, '-', false, out + 2);
+}
+
 const char *setting_default(enum setting setting)
 {
     return defs[setting].default_value;

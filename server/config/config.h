@@ -68,6 +68,9 @@ const char *config_path(const struct config *config, enum setting setting, size_
 
 enum setting_origin config_origin(const struct config *config, enum setting setting);
 const char *setting_name(enum setting setting);
+#define SETTING_FLAG_SIZE 68
+/* "--max-body-bytes" */
+void setting_flag(enum setting setting, char out[SETTING_FLAG_SIZE]);
 const char *setting_default(enum setting setting);
 const char *setting_help(enum setting setting);
 enum setting_kind setting_kind(enum setting setting);

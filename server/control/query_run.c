@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define START_PARALLEL     4        /* workers that are starting at a time */
 #define IMMEDIATE_GRACE_US 10000000 /* after that an immediate stop is a SIGKILL */
@@ -358,6 +359,20 @@ static void count_uncleaned(const char *name, json_t *document)
     metric_add(metric_series(METRIC_query_uncleaned_files_total, &labels), uncleaned);
 }
 
+/* Of a query with a watermark: "2026-01-01T00:00:00.000Z". */
+static void set_watermark(const char *name, const json_t *document)
+{
+    struct tm time = {0};
+    const json_t *event_time = json_object_get(document, "eventTime");
+    const char *text = json_string_value(json_object_get(event_time, "watermark"));
+    const char *rest = text == NULL ? NULL : strptime(text, "%Y-%m-%dT%H:%M:%S", &time);
+    if (rest == NULL)
+        return;
+    const struct metric_labels labels = {{name}};
+    metric_set(metric_series(METRIC_query_watermark_seconds, &labels),
+               (double)timegm(&time) + strtod(*rest == '.' ? rest : "0", NULL));
+}
+
 static void count_progress(const char *name, json_t *document)
 {
     const struct metric_labels labels = {{name}};
@@ -370,6 +385,7 @@ static void count_progress(const char *name, json_t *document)
     metric_observe(metric_series(METRIC_query_batch_duration_seconds, &labels), millis / 1000);
     count_state_rows(name, document);
     count_uncleaned(name, document);
+    set_watermark(name, document);
 }
 
 /*

@@ -202,12 +202,12 @@ static enum status print_batch(struct batch_receiver *self, const struct batch *
             add_cell(printer, batch->columns[c], row);
         }
         buffer_add_text(&printer->line, printer->json ? "}\n" : "\n");
-        fwrite(printer->line.data, 1, printer->line.size_bytes, stdout);
+        (void)fwrite(printer->line.data, 1, printer->line.size_bytes, stdout);
     }
     return OK;
 }
 
-enum status bounded_print(struct bytes spec_json, bool json, struct error *err)
+enum status bounded_print(struct bytes spec_json, bool json, bool *started, struct error *err)
 {
     enum status status = OK;
     struct bounded_run *run = NULL;
@@ -216,6 +216,7 @@ enum status bounded_print(struct bytes spec_json, bool json, struct error *err)
         .spec_json = spec_json, .vfs = vfs_posix(), .clock = clock_real()};
     struct printer printer = {.base = {.receive = print_batch}, .json = json};
     TRY(bounded_open(&config, &run, err));
+    *started = true;
     printer.schema = bounded_schema(run);
     TRY_OUT(timezone_find(bytes_of_text(run->plan.time_zone), &printer.zone, err));
     for (uint32_t c = 0; !json && c < printer.schema->field_count; c++)

@@ -33,7 +33,10 @@ const struct query_plan *bounded_plan(const struct bounded_run *run);
 MUST_USE enum status bounded_execute(struct bounded_run *run, struct batch_receiver *receiver,
                                      uint64_t *input_rows, struct error *err);
 
-/* Runs and prints the rows: JSON objects, one per line, or tab-separated with the column names. */
-MUST_USE enum status bounded_print(struct bytes spec_json, bool json, struct error *err);
+/* Runs and prints the rows: JSON objects, one per line, or tab-separated with the column names.
+ * *started becomes true once the spec is right and the sources are open: what fails then is the
+ * run. */
+MUST_USE enum status bounded_print(struct bytes spec_json, bool json, bool *started,
+                                   struct error *err);
 
 #endif

@@ -4,9 +4,12 @@
 #include "worker/worker_process.h"
 
 #include "base/check.h"
+#include "base/exit_code.h"
 #include "base/failpoint.h"
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/vfs_posix.h"
+#include "spec/error_text.h"
 #include "worker/bounded.h"
 #include "worker/results.h"
 #include "worker/worker.h"
@@ -17,12 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SPEC_BYTES_MAX      ((size_t)16 << 20)
-#define RESULTS_KEPT_ROWS   100000
-#define EXIT_INVALID_SPEC   3
-#define EXIT_SPEC_NOT_FOUND 4
-#define EXIT_IN_USE         5
-#define EXIT_QUERY_FAILED   9
+#define SPEC_BYTES_MAX    ((size_t)16 << 20)
+#define RESULTS_KEPT_ROWS 100000
 
 /* Reports to the server. */
 struct server_observer {
@@ -120,17 +119,6 @@ static void send_history(struct control *control, const struct query *query)
     }
 }
 
-static int exit_code(const struct error *err)
-{
-    if (err->status == OK)
-        return EXIT_SUCCESS;
-    if (status_http(err->status) == 404) /* as the other commands: the file is not there */
-        return EXIT_SPEC_NOT_FOUND;
-    if (err->status == STATUS_CHECKPOINT__LOCKED)
-        return EXIT_IN_USE;
-    return status_domain(err->status) == DOMAIN_USER ? EXIT_INVALID_SPEC : EXIT_QUERY_FAILED;
-}
-
 static void send_end(struct control *control, const struct error *err, const char *reason)
 {
     char causes[MESSAGE_CAUSES_SIZE];
@@ -153,6 +141,16 @@ static enum status loop(struct query *query, struct control *control, const char
     return status;
 }
 
+/* <checkpoint>/spec.json: for people, and for tools that look into a checkpoint.  Nothing depends
+ * on it, so a disk that refuses it is met again by what has to be durable. */
+static void keep_spec(const struct query *query)
+{
+    struct error ignored = ERROR_INIT;
+    const char *path = path_join(query->arena, checkpoint_dir(query->checkpoint), "spec.json");
+    if (vfs_put(query->config.vfs, path, query->config.spec_json, false, &ignored) != OK)
+        log_error_event(query->config.log, LOG_WARN, "spec_not_kept", &ignored, NULL);
+}
+
 static enum status run_query(const struct query_config *config, struct control *control,
                              void (*opened)(struct control *, const struct query *),
                              const char **reason, bool *was_open, struct error *err)
@@ -160,6 +158,7 @@ static enum status run_query(const struct query_config *config, struct control *
     struct query *query = NULL;
     TRY(query_open(config, &query, err));
     *was_open = true;
+    keep_spec(query);
     control_watch(control, &query->cancelled);
     if (opened != NULL)
         opened(control, query);
@@ -222,7 +221,7 @@ out:
     control_close(control);
     log_close(log);
     arena_free(arena);
-    return was_open && status != OK ? EXIT_QUERY_FAILED : exit_code(&err);
+    return (int)exit_code_of_query(status, was_open);
 }
 
 /* Prints for a person, or one document per line. */
@@ -242,12 +241,18 @@ static void print_progress(struct query_observer *self, int64_t batch_id, bool i
     fflush(stdout);
 }
 
-static void print_error(const struct error *err)
+static void print_error(const struct error *err, struct bytes spec_json)
 {
-    fprintf(stderr, "error: [%s] %s", status_name(err->status), err->text);
-    if (err->pointer[0] != '\0')
-        fprintf(stderr, " (at %s)", err->pointer);
-    fprintf(stderr, "\n");
+    struct arena *arena = arena_new("error", 0);
+    struct error ignored = ERROR_INIT; /* then there is no place to show */
+    struct query_spec *spec = NULL;
+    struct buffer out = {0};
+    if (query_spec_parse(arena, spec_json, NULL, &spec, &ignored) != OK)
+        spec = NULL;
+    error_text_add(&out, "error", err, spec);
+    (void)fwrite(out.data, 1, out.size_bytes, stderr);
+    buffer_fini(&out);
+    arena_free(arena);
 }
 
 /* Where a query without a checkpointLocation keeps it: by its name, so that two do not meet. */
@@ -291,7 +296,7 @@ int foreground_run(const struct foreground_options *options)
     struct error err = ERROR_INIT;
     struct arena *arena = arena_new("run", 0);
     struct log *log = NULL;
-    struct bytes spec_json;
+    struct bytes spec_json = {0};
     bool was_open = false;
     enum status status = OK;
     heap_keep_freed();
@@ -299,13 +304,13 @@ int foreground_run(const struct foreground_options *options)
     TRY_OUT(log_open(options->log_file, options->log_level, clock_real(), &log, &err));
     TRY_OUT(read_spec(arena, options->spec_path, &spec_json, &err));
     if (options->bounded)
-        status = bounded_print(spec_json, options->json, &err);
+        status = bounded_print(spec_json, options->json, &was_open, &err);
     else
         status = run_streaming(options, spec_json, log, &was_open, &err);
 out:
     if (status != OK)
-        print_error(&err);
+        print_error(&err, spec_json);
     log_close(log);
     arena_free(arena);
-    return was_open && status != OK ? EXIT_QUERY_FAILED : exit_code(&err);
+    return (int)exit_code_of_query(status, was_open);
 }

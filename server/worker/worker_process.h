@@ -17,8 +17,8 @@ struct worker_options {
     enum log_level log_level;
 };
 
-/* `tidemill worker`: runs until the query ends, the server says so or is gone.  Exit code: 0 ended
- * as wished, 3 the spec is wrong, 9 the query failed. */
+/* `tidemill worker`: runs until the query ends, the server says so or is gone.  Exit codes:
+ * base/exit_code.h. */
 int worker_process_run(const struct worker_options *options);
 
 struct foreground_options {

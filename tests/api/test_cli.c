@@ -1,7 +1,7 @@
 /*
  * The command line against a real server: what it prints, and its exit codes.
  */
-#include "api_test.h"
+#include "cli_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,89 +10,7 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
-
-static struct server server;
-static char binary[1024];
-static char output[1 << 20];
-
-static int setup(void **state)
-{
-    (void)state;
-    (void)snprintf(binary, sizeof binary, "%s",
-                   getenv("TIDEMILL_BINARY") == NULL ? "" : getenv("TIDEMILL_BINARY"));
-    server_start(&server, NULL);
-    (void)setenv("TIDEMILL_SERVER", server.url, 1);
-    make_dir(&server, "in");
-    write_file(&server, "in/1.json", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2}\n");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
-/* Runs `tidemill ARGUMENTS` (split at blanks); its output, both streams, is in `output`. */
-static int tidemill(const char *arguments)
-{
-    char copy[1024];
-    char *argv[32] = {binary};
-    size_t count = 1;
-    (void)snprintf(copy, sizeof copy, "%s", arguments);
-    for (char *word = strtok(copy, " "); word != NULL && count < 31; word = strtok(NULL, " "))
-        argv[count++] = word;
-    int fds[2];
-    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
-    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 1), 0);
-    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 2), 0);
-    pid_t pid = 0;
-    assert_int_equal(posix_spawn(&pid, binary, &actions, NULL, argv, environ), 0);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)close(fds[1]);
-    size_t used = 0;
-    for (ssize_t got; used + 1 < sizeof output &&
-                      (got = read(fds[0], output + used, sizeof output - used - 1)) > 0;)
-        used += (size_t)got;
-    output[used] = '\0';
-    (void)close(fds[0]);
-    int how = 0;
-    assert_int_equal(waitpid(pid, &how, 0), pid);
-    assert_true(WIFEXITED(how));
-    return WEXITSTATUS(how);
-}
-
-static void expect(int code, const char *arguments, const char *text)
-{
-    int got = tidemill(arguments);
-    if (got != code || (text != NULL && strstr(output, text) == NULL))
-        fail_msg("tidemill %s: %d instead of %d, expected '%s': %s", arguments, got, code,
-                 text == NULL ? "" : text, output);
-}
-
-static void write_spec(const char *name, const char *more)
-{
-    char file[64], spec[1024];
-    (void)snprintf(file, sizeof file, "%s.spec", name);
-    (void)snprintf(
-        spec, sizeof spec,
-        "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
-        "STRING\",\"options\":{\"path\":\"%s/in\"}}},\"sink\":{\"format\":\"memory\"},%s}",
-        name, server.dir, more);
-    write_file(&server, file, spec);
-}
 
 static void client_commands_by_story(void **state)
 {
@@ -106,7 +24,7 @@ static void client_commands_by_story(void **state)
     expect(0, "ls", "cli   STOPPED");
     expect(0, "ls -o json", "\"queries\"");
     expect(0, "get cli", "\"spec\"");
-    expect(0, "start cli --wait yes", "cli: RUNNING");
+    expect(0, "start cli --wait", "cli: RUNNING");
     expect(0, "status cli --wait RUNNING", "cli: RUNNING");
     json_decref(post(&server, "/v1/queries/cli/processAllAvailable", NULL, 200));
     expect(0, "results cli", "a  b");
@@ -115,8 +33,8 @@ static void client_commands_by_story(void **state)
     expect(0, "progress cli -o json -n 1", "\"batchId\"");
     expect(8, "status cli --wait FAILED --timeout 1", "FAILED");
     expect(5, "rm cli", "INVALID_STATE");
-    expect(0, "stop cli --wait yes", "cli: STOPPED");
-    expect(0, "restart cli --wait yes", "cli: RUNNING");
+    expect(0, "stop cli --wait", "cli: STOPPED");
+    expect(0, "restart cli --wait", "cli: RUNNING");
     expect(0, "rm cli --force --purge", "cli: deleted");
     expect(4, "status cli", "QUERY_NOT_FOUND");
 }
@@ -125,24 +43,80 @@ static void every_command_has_its_help(void **state)
 {
     (void)state;
     static const char *const commands[][2] = {
-        {"serve", "--data-dir"},    {"run", "--bounded"},      {"validate", "--config"},
-        {"checkpoint", "verify"},   {"config", "--config"},    {"conf", "Exit codes"},
-        {"conditions", "markdown"}, {"version", "Exit codes"}, {"submit", "--stopped"},
-        {"ls", "--label"},          {"get", "--token"},        {"start", "--wait"},
-        {"stop", "--immediate"},    {"restart", "--wait"},     {"status", "--timeout"},
-        {"progress", "--follow"},   {"results", "-n N"},       {"rm", "--purge"},
-        {"rewind", "--to-batch"},   {"state", "--operator"},
+        {"serve", "--config"},
+        {"run", "--bounded"},
+        {"validate", "--config"},
+        {"checkpoint show", "what a start does"},
+        {"checkpoint verify", "every record"},
+        {"checkpoint state", "--key COLUMN=VALUE"},
+        {"checkpoint rewind", "--to-batch N"},
+        {"config", "--markdown"},
+        {"conf", "--markdown"},
+        {"conditions", "--markdown"},
+        {"connectors", "--markdown"},
+        {"metrics", "--markdown"},
+        {"version", "-o, --output FORMAT"},
+        {"submit", "--stopped"},
+        {"apply", "--if-match"},
+        {"ls", "--label"},
+        {"get", "--token"},
+        {"start", "--dry-run"},
+        {"stop", "--immediate"},
+        {"restart", "--wait"},
+        {"rm", "--purge"},
+        {"trigger", "--timeout"},
+        {"processAllAvailable", "--timeout"},
+        {"awaitTermination", "exit code 9"},
+        {"status", "--wait STATE"},
+        {"progress", "-f, --follow"},
+        {"batches", "--batch N"},
+        {"runs", "rewinds"},
+        {"plan", "running plan"},
+        {"results", "-n, --limit N"},
+        {"state", "--operator"},
+        {"rewind", "--to-batch"},
+        {"ready", "health checks"},
+        {"call", "METHOD PATH"},
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char line[64];
         (void)snprintf(line, sizeof line, "%s --help", commands[i][0]);
         expect(0, line, commands[i][1]);
-        expect(0, line, "9 the query failed");
+        (void)snprintf(line, sizeof line, "Example: tidemill %s", commands[i][0]);
+        char call[64];
+        (void)snprintf(call, sizeof call, "help %s", commands[i][0]);
+        expect(0, call, line);
+        expect(0, call, "9 the query failed");
     }
-    expect(2, "stop cli --imediate", "Did you mean --immediate?");
-    expect(2, "rm cli --purg", "Did you mean --purge?");
-    expect(2, "stats cli", "Did you mean status?");
-    expect(2, "rm cli --xyzzy", "there is no option --xyzzy");
+    expect(0, "checkpoint --help", "checkpoint verify [DIR]");
+    expect(0, "help", "tidemill processAllAvailable QUERY");
+}
+
+static void misspelt_names_are_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"stop cli --imediate", "Did you mean --immediate?"},
+        {"rm cli --purg", "Did you mean --purge?"},
+        {"start cli --dryrun", "Did you mean --dry-run?"},
+        {"rewind cli --to-bach 3", "Did you mean --to-batch?"},
+        {"checkpoint rewind /x --to-bach 3", "Did you mean --to-batch?"},
+        {"run --bouded x", "Did you mean --bounded?"},
+        {"run --paralelism 3 x", "Did you mean --parallelism?"},
+        {"serve --listn 127.0.0.1:0", "Did you mean --listen?"},
+        {"validate x --confg y", "Did you mean --config?"},
+        {"conditions --markdwn", "Did you mean --markdown?"},
+        {"stats cli", "Did you mean status?"},
+        {"chekpoint show", "Did you mean checkpoint?"},
+        {"checkpoint vrify x", "Did you mean verify?"},
+        {"processallavailable q", "Did you mean processAllAvailable?"},
+        {"rm cli --xyzzy", "has no option --xyzzy"},
+        {"ls --to-batch 3", "has no option --to-batch"}, /* another command has it */
+        {"checkpoint", "tidemill checkpoint rewind"},
+        {"help stats", "Did you mean status?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect(2, cases[i][0], cases[i][1]);
 }
 
 /* What is not there is 4, whoever looks for it. */
@@ -221,7 +195,25 @@ static void exit_codes_by_table(void **state)
         {"ls --nosuch", 2, "--nosuch"},
         {"ls -o xml", 2, NULL},
         {"run", 2, "SPEC"},
-        {"checkpoint", 2, "DIR"},
+        {"run x -o xml", 2, "json or table"},
+        {"get q -o", 2, "no value after -o"},
+        {"status q --timeout 3x", 2, "--timeout is a number"},
+        {"status q --wait RUNING", 2, "a state is"},
+        {"stop q --immediate=3", 2, "takes no value"},
+        {"rewind q", 2, "--to-batch N"},
+        {"checkpoint rewind /nonexistent", 2, "--to-batch N"},
+        {"checkpoint show", 2, "--query QUERY"},
+        {"checkpoint state /nonexistent --limit 0", 2, "at least 1"},
+        {"checkpoint state /nonexistent", 4, "CHECKPOINT_NOT_FOUND"},
+        {"call GET v1/version", 2, "begins with /"},
+        {"config -o json", 0, "\"origin\": \"default\""},
+        {"conf -o json", 0, "\"effect\""},
+        {"conditions -o json", 0, "\"PARSE_SYNTAX_ERROR\""},
+        {"connectors -o json", 0, "\"role\": \"sink\""},
+        {"connectors", 0, "json\tsource\tpath"},
+        {"metrics", 0, "tidemill_queries\tgauge\tstate"},
+        {"metrics -o json", 0, "\"tidemill_build_info\""},
+        {"version -o json", 0, "\"version\""},
         {"checkpoint show /nonexistent", 4, "CHECKPOINT_NOT_FOUND"},
         {"submit /nonexistent", 4, "FILE_NOT_FOUND"},
         {"get nosuch", 4, "QUERY_NOT_FOUND"},
@@ -313,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_commands_by_story),
         cmocka_unit_test(every_command_has_its_help),
+        cmocka_unit_test(misspelt_names_are_answered_with_the_nearest),
         cmocka_unit_test(exit_codes_are_the_same_everywhere),
         cmocka_unit_test(all_pages_are_listed),
         cmocka_unit_test(progress_is_followed_to_the_end),
@@ -321,5 +314,5 @@ int main(void)
         cmocka_unit_test(a_rewind_into_cleaned_input_is_refused),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
     };
-    return cmocka_run_group_tests_name("api/cli", tests, setup, teardown) != 0;
+    return cmocka_run_group_tests_name("api/cli", tests, cli_setup, cli_teardown) != 0;
 }

@@ -1,0 +1,260 @@
+/*
+ * Every operation of the API has its command: stories of a query told by the command line.
+ */
+#include "cli_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static void a_query_is_driven_and_watched(void **state)
+{
+    (void)state;
+    write_spec("drive", "\"sql\":\"SELECT b, count(*) AS n FROM c GROUP BY b\","
+                        "\"outputMode\":\"complete\"");
+    expect(0, with_file("submit --dry-run", "drive.spec"), "valid");
+    expect(4, "status drive", "QUERY_NOT_FOUND");
+    expect(0, with_file("submit", "drive.spec"), "drive: ");
+    expect(0, "status drive --wait RUNNING --timeout 60", "drive: RUNNING");
+    expect(0, "processAllAvailable drive --timeout 60", "last batch");
+    expect(0, "trigger drive", "drive: RUNNING");
+    expect(0, "batches drive", "batchId");
+    expect(0, "batches drive --batch 0", "0        true");
+    expect(0, "batches drive -o json", "\"numInputRows\": 2");
+    expect(4, "batches drive --batch 999", "BATCH_NOT_FOUND");
+    expect(0, "runs drive", "RUNNING");
+    expect(0, "plan drive", "Aggregate");
+    expect(0, "plan drive -o json", "\"text\"");
+    expect(0, "checkpoint show --query drive", "nextStart");
+    expect(0, "checkpoint verify --query drive", "ok");
+    expect(0, "get drive", "\"generation\": 1");
+    expect(0, "get drive -o table", "checkpointLocation");
+    expect(8, "awaitTermination drive --timeout 1", "REQUEST_TIMEOUT");
+    expect(0, "stop drive --wait", "drive: STOPPED");
+    expect(0, "awaitTermination drive", "drive: STOPPED");
+    expect(5, "trigger drive", "INVALID_STATE");
+    expect(0, "start drive --dry-run", "possible    yes");
+    expect(0, "rm drive --purge -o json", "{}");
+}
+
+static void a_spec_is_applied_as_it_stands_there(void **state)
+{
+    (void)state;
+    write_spec("put", "\"sql\":\"SELECT a FROM c\",\"desiredState\":\"STOPPED\"");
+    expect(0, with_file("apply", "put.spec"), "put: STOPPED");
+    expect(0, with_file("apply", "put.spec"), "put: STOPPED");
+    expect(0, "get put", "\"generation\": 1");
+    write_spec("put", "\"sql\":\"SELECT b FROM c\",\"desiredState\":\"STOPPED\"");
+    expect(5, with_file("apply --if-match 0000", "put.spec"), "error:");
+    expect(0, with_file("apply --now", "put.spec"), "put: STOPPED");
+    expect(0, "get put", "\"generation\": 2");
+    write_spec("put", "\"sql\":\"SELECT x FROM c\"");
+    expect(3, with_file("apply", "put.spec"), "line 1 column 8");
+    write_file(&server, "nameless.spec", "{\"sql\":\"SELECT 1\",\"sink\":{\"format\":\"noop\"}}");
+    expect(3, with_file("apply", "nameless.spec"), "\"name\"");
+    expect(4, with_file("apply", "nowhere.spec"), "FILE_NOT_FOUND");
+    expect(0, "rm put", "deleted");
+}
+
+/* The place in the SQL is marked, whoever finds the error. */
+static void errors_are_marked_in_the_sql(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"validate", "run",   "run --bounded",
+                                           "submit",   "apply", "submit --dry-run"};
+    write_spec("mark", "\"sql\":\"SELECT a,\\n   bb + 1 AS x\\nFROM c\"");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        expect(3, with_file(commands[i], "mark.spec"), "line 2 column 4");
+        assert_non_null(strstr(output, "    2 |    bb + 1 AS x\n      |    ^^"));
+        assert_null(strchr(output, '\033')); /* no colour when this is no terminal */
+    }
+    char line[256];
+    (void)snprintf(line, sizeof line, "validate %s/mark.spec --server %s", server.dir, server.url);
+    expect(3, line, "      |    ^^");
+    expect(3, with_file("validate -o json", "mark.spec"), "\"line\": 2");
+    write_spec("mark", "\"views\":[{\"name\":\"v\",\"sql\":\"SELECT zz FROM c\"}],"
+                       "\"sql\":\"SELECT * FROM v\"");
+    expect(3, with_file("validate", "mark.spec"), "(at /views/0/sql line 1 column 8)");
+    write_spec("mark", "\"sql\":\"SELECT a FROM c\"");
+    expect(0, with_file("validate -o json", "mark.spec"), "\"valid\": true");
+    (void)snprintf(line, sizeof line, "validate %s/mark.spec --server %s", server.dir, server.url);
+    expect(0, line, "valid; delivery");
+}
+
+/* What a query failed with, and when it tries again. */
+static void a_status_says_what_is_wrong(void **state)
+{
+    (void)state;
+    write_spec("wrong", "\"sql\":\"SELECT 1 DIV (a - a) AS z FROM c\","
+                        "\"restartPolicy\":{\"mode\":\"never\"}");
+    expect(0, with_file("submit --stopped", "wrong.spec"), "STOPPED");
+    (void)tidemill("start wrong --wait");
+    expect(0, "status wrong --wait FAILED --timeout 60", "[DIVIDE_BY_ZERO]");
+    expect(9, "awaitTermination wrong", "[DIVIDE_BY_ZERO]");
+    expect(0, "rm wrong", "deleted");
+    make_dir(&server, "gone");
+    char spec[1024];
+    (void)snprintf(spec, sizeof spec,
+                   "{\"name\":\"retry\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a "
+                   "INT\",\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\","
+                   "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/gone/out\"}}}",
+                   server.dir, server.dir);
+    write_file(&server, "retry.spec", spec);
+    expect(0, with_file("submit --stopped", "retry.spec"), "STOPPED");
+    write_file(&server, "gone/out", "a file where a directory should be");
+    (void)tidemill("start retry");
+    int code = tidemill("status retry --wait RETRYING --timeout 60");
+    if (code == 0) { /* or it is FAILED, with the same text */
+        assert_non_null(strstr(output, "next retry"));
+        assert_non_null(strstr(output, "attempt "));
+    }
+    assert_non_null(strstr(output, "error        ["));
+    expect(0, "rm retry --force", "deleted");
+}
+
+/* A run that fails on a record is exit code 9, whichever way it is run. */
+static void a_failed_run_is_nine_both_ways(void **state)
+{
+    (void)state;
+    char spec[1024];
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"fast\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+        "INT\",\"options\":{\"path\":\"%s/in\",\"mode\":\"FAILFAST\"}}},"
+        "\"sql\":\"SELECT a, b FROM c\",\"sink\":{\"format\":\"noop\"},"
+        "\"checkpointLocation\":\"%s/fast.cp\"}",
+        server.dir, server.dir);
+    write_file(&server, "fast.spec", spec);
+    expect(9, with_file("run", "fast.spec"), "FAILED_READ_FILE");
+    expect(9, with_file("run --bounded", "fast.spec"), "FAILED_READ_FILE");
+}
+
+/* A checkpoint says what a start does, also after a rewind; and it knows its spec. */
+static void a_checkpoint_is_looked_into_without_its_spec(void **state)
+{
+    (void)state;
+    char spec[1024];
+    make_dir(&server, "three");
+    for (int i = 0; i < 3; i++) {
+        char file[32];
+        (void)snprintf(file, sizeof file, "three/%d.json", i);
+        write_file(&server, file, "{\"a\":1,\"b\":\"x\"}\n");
+    }
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"three\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+        "STRING\",\"options\":{\"path\":\"%s/three\",\"maxFilesPerTrigger\":1}}},"
+        "\"sql\":\"SELECT b, count(*) AS n FROM c GROUP BY b\",\"outputMode\":\"update\","
+        "\"sink\":{\"format\":\"noop\"},\"trigger\":{\"availableNow\":true},"
+        "\"checkpointLocation\":\"%s/three.cp\"}",
+        server.dir, server.dir);
+    write_file(&server, "three.spec", spec);
+    expect(0, with_file("run", "three.spec"), "batch 2 committed");
+    expect(0, with_file("checkpoint show", "three.cp"), "NEW: plans batch 3");
+    expect(0, with_file("checkpoint state", "three.cp"), "1 entries");
+    expect(0, with_file("checkpoint state --operator 0", "three.cp"), "x  3");
+    expect(0, with_file("checkpoint state --operator 0 --batch 1 -o json", "three.cp"),
+           "\"count(1)\": 2");
+    expect(0, with_file("checkpoint state --operator 0 --key b=y", "three.cp"), NULL);
+    assert_null(strstr(output, "x  3"));
+    expect(4, with_file("checkpoint state --operator 9", "three.cp"), "9");
+    expect(0, with_file("checkpoint rewind --to-batch 0", "three.cp"), "batches 1 to 2 run again");
+    expect(0, with_file("checkpoint show", "three.cp"), "REPLAY: runs batches 1 to 2 again");
+    expect(0, with_file("run", "three.spec"), "batch 2 committed");
+    expect(0, with_file("checkpoint show -o json", "three.cp"), "\"nextStart\": \"NEW\"");
+    expect(0, with_file("checkpoint verify", "three.cp"), "ok:");
+}
+
+static void a_signal_ends_what_follows(void **state)
+{
+    (void)state;
+    char spec[512];
+    write_spec("follow", "\"sql\":\"SELECT a FROM c\"");
+    expect(0, with_file("submit", "follow.spec"), "follow: ");
+    expect(0, "processAllAvailable follow", NULL);
+    assert_int_equal(tidemill_until("progress follow -f", "batch 0", SIGINT), 128 + SIGINT);
+    expect(0, "rm follow --force", "deleted");
+    (void)snprintf(spec, sizeof spec,
+                   "{\"name\":\"endless\",\"sources\":{\"r\":{\"format\":\"rate\",\"options\":{"
+                   "\"rowsPerSecond\":1000}}},\"sql\":\"SELECT value FROM r\",\"sink\":{\"format\":"
+                   "\"noop\"},\"checkpointLocation\":\"%s/endless.cp\"}",
+                   server.dir);
+    write_file(&server, "endless.spec", spec);
+    assert_int_equal(tidemill_until(with_file("run", "endless.spec"), "committed", SIGINT), 0);
+    expect(0, with_file("checkpoint show", "endless.cp"), "closed in order");
+}
+
+/* Every metric of the catalogue is published, by the name, type and labels that it says. */
+static void the_catalogue_of_metrics_is_what_the_server_publishes(void **state)
+{
+    (void)state;
+    char lines[8192], wanted[256], *rest = NULL;
+    make_dir(&server, "times");
+    write_file(&server, "times/1.json",
+               "{\"at\":\"2026-01-01T00:00:10Z\"}\n{\"at\":\"2026-01-01T00:05:10Z\"}\n");
+    char spec[1024];
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"times\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"at "
+        "TIMESTAMP\",\"options\":{\"path\":\"%s/times\"},\"watermark\":{\"column\":\"at\","
+        "\"delay\":\"10 seconds\"}}},\"sql\":\"SELECT window(at, '1 minute') AS w, count(*) "
+        "AS n FROM c GROUP BY window(at, '1 minute')\",\"sink\":{\"format\":\"memory\"}}",
+        server.dir);
+    write_file(&server, "times.spec", spec);
+    expect(0, with_file("submit", "times.spec"), "times: ");
+    expect(0, "processAllAvailable times", NULL);
+    expect(0, "processAllAvailable times", NULL);
+    expect(0, "restart times --wait", "times: RUNNING");
+    expect(0, "metrics", "tidemill_");
+    (void)snprintf(lines, sizeof lines, "%s", output);
+    assert_int_equal(tidemill("call GET /metrics"), 0);
+    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char name[96], type[16], first[32] = "";
+        assert_true(sscanf(line, "%95[^\t]\t%15[^\t]\t%31[^,\t]", name, type, first) >= 2);
+        (void)snprintf(wanted, sizeof wanted, "# TYPE %s %s\n", name, type);
+        if (strstr(output, wanted) == NULL && strcmp(name, "tidemill_query_restarts_total") != 0)
+            fail_msg("%s is not published", wanted);
+        const char *label = strstr(line, "query") == NULL ? first : "query";
+        (void)snprintf(wanted, sizeof wanted, "%s", label);
+        assert_non_null(strstr(output, wanted));
+    }
+    assert_non_null(strstr(output, "tidemill_query_watermark_seconds{query=\"times\"} 1767225900"));
+    expect(0, "rm times --force", "deleted");
+}
+
+static void any_operation_can_be_called(void **state)
+{
+    (void)state;
+    write_spec("any", "\"sql\":\"SELECT a FROM c\",\"desiredState\":\"STOPPED\"");
+    expect(0, "call GET /v1/version", "\"apiVersion\": \"v1\"");
+    expect(0, "call GET /metrics", "# TYPE tidemill_build_info gauge");
+    expect(0, "call GET /v1/openapi.yaml", "openapi: 3.1");
+    expect(0, with_file("call POST /v1/queries", "any.spec"), "\"uid\"");
+    expect(4, "call GET /v1/nowhere", "ROUTE_NOT_FOUND");
+    expect(0, "call DELETE /v1/queries/any", NULL);
+    expect(7, "call GET /v1/queries --server http://127.0.0.1:1", "UNREACHABLE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_query_is_driven_and_watched),
+        cmocka_unit_test(a_spec_is_applied_as_it_stands_there),
+        cmocka_unit_test(errors_are_marked_in_the_sql),
+        cmocka_unit_test(a_status_says_what_is_wrong),
+        cmocka_unit_test(a_failed_run_is_nine_both_ways),
+        cmocka_unit_test(a_checkpoint_is_looked_into_without_its_spec),
+        cmocka_unit_test(a_signal_ends_what_follows),
+        cmocka_unit_test(the_catalogue_of_metrics_is_what_the_server_publishes),
+        cmocka_unit_test(any_operation_can_be_called),
+    };
+    return cmocka_run_group_tests_name("api/cli_commands", tests, cli_setup, cli_teardown) != 0;
+}
