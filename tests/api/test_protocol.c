@@ -218,7 +218,7 @@ static void ambiguous_requests_are_refused(void **state)
          "POST /v1/validate HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\nTransfer-Encoding: "
          "chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
          400},
-        {"an encoding nobody knows",
+        {"an encoding nobody knows: UNSUPPORTED_TRANSFER_ENCODING",
          "POST /v1/validate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
          "Connection: close\r\n\r\n",
          501},

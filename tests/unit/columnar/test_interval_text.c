@@ -58,6 +58,18 @@ static void units_are_read(void **state)
     }
 }
 
+static void a_text_longer_than_any_interval_is_refused(void **state)
+{
+    (void)state;
+    char text[601];
+    struct calendar_interval interval;
+    struct error err = ERROR_INIT;
+    memset(text, '0', sizeof text);
+    memcpy(text + 595, "1 day", 5);
+    assert_int_equal(interval_text_parse(bytes_of(text, 600), &interval, &err),
+                     STATUS_INVALID_INTERVAL_FORMAT__UNKNOWN_PARSING_ERROR);
+}
+
 static void fields_are_read_and_printed(void **state)
 {
     (void)state;
@@ -150,6 +162,7 @@ static void durations_count_months_as_31_days(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_longer_than_any_interval_is_refused),
         cmocka_unit_test(units_are_read),
         cmocka_unit_test(fields_are_read_and_printed),
         cmocka_unit_test(literals_know_their_fields),

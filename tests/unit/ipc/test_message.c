@@ -156,6 +156,32 @@ static void what_the_peer_does_not_read_is_bounded(void **state)
     (void)close(fds[1]);
 }
 
+static void a_peer_that_has_stopped_reading_is_not_waited_for_for_ever(void **state)
+{
+    (void)state;
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    struct message_channel *a = message_channel_open(fds[0]);
+    struct message_channel *b = message_channel_open(fds[1]);
+    static uint8_t big[8U << 20];
+    struct message message = {.kind = MESSAGE_PROGRESS, .text = {bytes_of(big, sizeof big)}};
+    struct error err = ERROR_INIT;
+    assert_int_equal(message_send_wait(a, &message, 0, &err), STATUS_IPC_TIMEOUT);
+    assert_true(message_pending(a)); /* and nothing of it is lost */
+    struct message got;
+    bool found = false;
+    error_clear(&err);
+    while (!found) {
+        assert_int_equal(message_flush(a, &err), OK);
+        assert_int_equal(message_receive(b, &err), OK);
+        assert_int_equal(message_next(b, &got, &found, &err), OK);
+    }
+    assert_int_equal(got.text[0].size_bytes, sizeof big);
+    assert_false(message_pending(a));
+    message_channel_close(a);
+    message_channel_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_channel_delivers_in_order_and_notices_the_end),
         cmocka_unit_test(a_torn_message_is_never_delivered),
         cmocka_unit_test(what_the_peer_does_not_read_is_bounded),
+        cmocka_unit_test(a_peer_that_has_stopped_reading_is_not_waited_for_for_ever),
     };
     return cmocka_run_group_tests_name("ipc/message", tests, NULL, NULL) != 0;
 }
