@@ -43,6 +43,7 @@ struct state_store {
     int64_t goal;                  /* of the request at hand */
     bool goal_snapshot;
     atomic_bool busy;
+    atomic_bool abandoned;
     _Atomic int64_t applied;
     _Atomic int64_t newest;
     _Atomic int64_t oldest_needed;
@@ -57,11 +58,17 @@ struct collector {
     struct state_store *store;
 };
 
+/* Between two steps of the work. */
+static enum status check_abandoned(const struct state_store *store, struct error *err)
+{
+    return atomic_load(&store->abandoned) ? error_raise(err, STATUS_OPERATION_CANCELLED, NULL) : OK;
+}
+
 /* The engine, begun with the newest snapshot if it is not there yet. */
 static enum status open_engine(struct state_store *store, struct error *err)
 {
     const struct state_store_config *config = &store->config;
-    struct state_engine_config engine_config = {.vfs = config->vfs};
+    struct state_engine_config engine_config = {.vfs = config->vfs, .abandoned = &store->abandoned};
     struct state_engine *engine = NULL;
     int64_t version = state_files_newest(&store->files);
     if (atomic_load(&store->engine) != NULL)
@@ -84,6 +91,7 @@ static enum status merge(struct state_store *store, struct error *err)
     size_t range_count = 0;
     size_t count = 0;
     state_changes_finish(store->changes, &ranges, &range_count, &changes, &count);
+    TRY(check_abandoned(store, err));
     TRY(open_engine(store, err));
     struct state_engine *engine = atomic_load(&store->engine);
     if (count > 0 || range_count > 0)
@@ -97,6 +105,7 @@ static enum status collect(struct state_record_receiver *self, struct bytes reco
                            struct error *err)
 {
     struct state_store *store = ((struct collector *)self)->store;
+    TRY(check_abandoned(store, err));
     TRY(state_changes_add(store->changes, record, err));
     if (store->config.read_only || state_changes_bytes(store->changes) < CHANGES_BYTES_LIMIT)
         return OK;
@@ -131,6 +140,7 @@ static enum status save(struct state_store *store, int64_t version, struct error
     if (state_files_newest(&store->files) >= version)
         return OK;
     TRY(open_engine(store, err));
+    TRY(check_abandoned(store, err));
     TRY(state_files_save(&store->files, atomic_load(&store->engine), version, err));
     publish_files(store);
     return OK;
@@ -145,7 +155,7 @@ static void work(void *arg)
         status = save(store, store->goal, &err);
     if (status == OK) {
         atomic_store(&store->failures, 0);
-    } else {
+    } else if (status != STATUS_OPERATION_CANCELLED) {
         atomic_fetch_add(&store->failures, 1);
         log_event(store->config.log, LOG_WARN, "snapshot_failed",
                   (struct log_field[]){
@@ -256,6 +266,12 @@ enum status state_store_open(const struct state_store_config *config, struct sta
     }
     *out = store;
     return OK;
+}
+
+void state_store_abandon(struct state_store *store)
+{
+    CHECK_MAGIC(store, STORE_MAGIC);
+    atomic_store(&store->abandoned, true);
 }
 
 void state_store_close(struct state_store *store)

@@ -76,6 +76,9 @@ struct state_store_config {
  */
 MUST_USE enum status state_store_open(const struct state_store_config *config,
                                       struct state_store **out, struct error *err);
+/* What is in the background is not worth waiting for: it ends as soon as it can, and nothing of it
+ * is kept.  The next start has the changes from the feed.  Only close may follow. */
+void state_store_abandon(struct state_store *store);
 /* Waits for what is in the background.  NULL is fine. */
 void state_store_close(struct state_store *store);
 

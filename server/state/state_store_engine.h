@@ -13,6 +13,8 @@
 #include "base/vfs.h"
 #include "state/state_store.h"
 
+#include <stdatomic.h>
+
 #define STATE_KEY_PREFIX_BYTES 16
 #define STATE_KEY_GROUP_BYTES  8 /* operator and partition */
 
@@ -35,8 +37,9 @@ struct state_raw_receiver {
 
 struct state_engine_config {
     struct vfs *vfs;
-    const char *db;       /* the folder to work in; NULL: read-only */
-    const char *snapshot; /* what to begin with; NULL: nothing */
+    const char *db;               /* the folder to work in; NULL: read-only */
+    const char *snapshot;         /* what to begin with; NULL: nothing */
+    const atomic_bool *abandoned; /* once true, apply and close hurry and leave things undone */
 };
 
 struct state_engine; /* an implementation begins with `const struct state_engine_ops *ops` */

@@ -31,6 +31,7 @@
 #define GET_AT_ONCE          128
 #define FAR_KEY_BYTES        32
 #define LOG_LEVEL_ERROR      3
+#define CHANGES_BETWEEN      4096 /* looks whether all this is still wanted */
 
 #define FUNCTIONS(X)                                                                               \
     X(batched_multi_get_cf)                                                                        \
@@ -40,6 +41,7 @@
     X(block_based_options_set_filter_policy)                                                       \
     X(cache_create_lru)                                                                            \
     X(cache_destroy)                                                                               \
+    X(cancel_all_background_work)                                                                  \
     X(checkpoint_create)                                                                           \
     X(checkpoint_object_create)                                                                    \
     X(checkpoint_object_destroy)                                                                   \
@@ -109,6 +111,7 @@ struct rocks_engine {
     rocksdb_options_t *options;
     rocksdb_t *db;
     rocksdb_column_family_handle_t *family;
+    const atomic_bool *abandoned; /* NULL: never */
 };
 
 static void load_once(void)
@@ -197,11 +200,18 @@ static enum status copy_snapshot(struct rocks_engine *engine, const char *from, 
     return OK;
 }
 
+static bool is_abandoned(const struct rocks_engine *engine)
+{
+    return engine->abandoned != NULL && atomic_load(engine->abandoned);
+}
+
 static void rocks_close(struct state_engine *base)
 {
     struct rocks_engine *engine = (struct rocks_engine *)base;
     if (engine->family != NULL)
         rocks.column_family_handle_destroy(engine->family);
+    if (engine->db != NULL && is_abandoned(engine))
+        rocks.cancel_all_background_work(engine->db, 1);
     if (engine->db != NULL)
         rocks.close(engine->db);
     if (engine->options != NULL)
@@ -258,6 +268,7 @@ static enum status rocks_open(const struct state_engine_config *config, struct s
     CHECK(engine != NULL);
     engine->base.ops = &state_engine_rocksdb;
     engine->vfs = config->vfs;
+    engine->abandoned = config->abandoned;
     engine->arena = arena_new("state store", 0);
     enum status status = open_db(engine, config, err);
     if (status != OK) {
@@ -297,6 +308,8 @@ static enum status write_changes(struct rocks_engine *engine, rocksdb_sstfilewri
     for (size_t i = 0; i < count; i++) {
         char *text = NULL;
         const struct state_change *change = &changes[i];
+        if (i % CHANGES_BETWEEN == 0 && is_abandoned(engine))
+            return error_raise(err, STATUS_OPERATION_CANCELLED, NULL);
         if (change->gone)
             rocks.sstfilewriter_delete(writer, text_of(change->key), change->key.size_bytes, &text);
         else

@@ -135,8 +135,8 @@ static enum status rest(struct query *query, int64_t idle_since_us, bool *trimme
     return checkpoint_sync(query->checkpoint, err);
 }
 
-enum status worker_loop(struct query *query, struct control *control, const char **reason,
-                        struct error *err)
+static enum status loop_until_stopped(struct query *query, struct control *control,
+                                      const char **reason, struct error *err)
 {
     enum trigger_kind trigger = query->spec->trigger;
     int64_t interval_us = trigger == TRIGGER_PROCESSING_TIME ? query->spec->trigger_interval_us : 0;
@@ -177,4 +177,16 @@ enum status worker_loop(struct query *query, struct control *control, const char
     }
     commands_end(&commands);
     return OK;
+}
+
+enum status worker_loop(struct query *query, struct control *control, const char **reason,
+                        struct error *err)
+{
+    enum status status = loop_until_stopped(query, control, reason, err);
+    /* A stop does not wait for a snapshot: the log has everything, and the next run takes one.  A
+     * run that has ended by itself takes its time. */
+    if ((status != OK || control_stop_wish(control) != STOP_NONE) &&
+        query->state_snapshot.store != NULL)
+        state_store_abandon(query->state_snapshot.store);
+    return status;
 }

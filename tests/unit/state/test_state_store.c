@@ -9,8 +9,10 @@
 #include "state/changelog.h"
 #include "state/state_store.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,6 +40,7 @@ struct world {
     int64_t asked_from; /* the oldest version that the feed was asked for */
     int64_t first_batch;
     uint32_t seed;
+    atomic_bool feeding; /* the feed was asked */
 };
 
 static uint32_t draw(struct world *world, uint32_t limit)
@@ -398,6 +401,50 @@ static void a_start_begins_with_the_newest_snapshot(void **state)
     world_free(world);
 }
 
+/* A feed without end: it ends when nobody takes its records any more. */
+static enum status replay_for_ever(struct state_feed *self, int64_t from, int64_t to,
+                                   struct state_record_receiver *receiver, struct error *err)
+{
+    struct world *world = (struct world *)self;
+    (void)to;
+    for (uint32_t v = (uint32_t)from;; v = (v + 1) % VERSIONS) {
+        atomic_store(&world->feeding, true);
+        TRY(receiver->receive(receiver, buffer_bytes(&world->records[v][v % PARTITIONS]), err));
+    }
+}
+
+static void what_is_abandoned_ends_and_nothing_of_it_is_kept(void **state)
+{
+    struct world *world = world_new(kind_of(state));
+    struct error last = ERROR_INIT;
+    if (kind_of(state) == STATE_STORE_MEMORY) { /* works inside the calls: nothing to abandon */
+        world_free(world);
+        return;
+    }
+    struct state_store *store = open_store(world, STATE_NO_VERSION, false);
+    advance(store, 3, true);
+    world->feed.replay = replay_for_ever;
+    state_store_advance(store, 9, true);
+    while (!atomic_load(&world->feeding))
+        sched_yield();
+    state_store_abandon(store);
+    while (state_store_busy(store))
+        sched_yield();
+    assert_int_equal(state_store_applied(store), 3);
+    assert_int_equal(state_store_newest_snapshot(store), 3);
+    assert_int_equal(state_store_failures(store, &last), 0); /* it is no failure */
+    assert_int_equal(last.status, OK);
+    state_store_close(store);
+
+    world->feed.replay = replay;
+    store = open_store(world, 9, false);
+    assert_int_equal(state_store_applied(store), 3);
+    advance(store, 9, true);
+    check_scans(world, store, 9);
+    state_store_close(store);
+    world_free(world);
+}
+
 static void any_kept_version_can_be_looked_at(void **state)
 {
     struct world *world = world_new(kind_of(state));
@@ -572,6 +619,7 @@ int main(void)
         BOTH(holds_what_the_model_holds),
         BOTH(a_start_begins_with_the_newest_snapshot),
         BOTH(any_kept_version_can_be_looked_at),
+        BOTH(what_is_abandoned_ends_and_nothing_of_it_is_kept),
         BOTH(a_damaged_snapshot_is_passed_over),
         BOTH(without_a_whole_one_the_changes_have_to_reach_back),
         BOTH(half_written_ones_are_removed),
