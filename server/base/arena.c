@@ -28,10 +28,12 @@ struct arena {
     struct block *current; /* blocks after it are kept from before the last reset and are empty */
 };
 
+/* NULL: the machine has no such memory. */
 static struct block *block_new(size_t size_bytes)
 {
     struct block *block = malloc(sizeof *block + size_bytes);
-    CHECK(block != NULL);
+    if (block == NULL)
+        return NULL;
     block->next = NULL;
     block->size_bytes = size_bytes;
     block->used_bytes = 0;
@@ -89,6 +91,7 @@ void arena_trim(struct arena *arena)
     arena->current->next = NULL;
 }
 
+/* NULL: as block_new(). */
 static void *arena_take(struct arena *arena, size_t size_bytes)
 {
     size_bytes = (size_bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -107,6 +110,8 @@ static void *arena_take(struct arena *arena, size_t size_bytes)
         if (want < size_bytes)
             want = size_bytes;
         struct block *fresh = block_new(want);
+        if (fresh == NULL)
+            return NULL;
         if (block == NULL) {
             arena->first = fresh;
         } else {
@@ -122,6 +127,13 @@ static void *arena_take(struct arena *arena, size_t size_bytes)
     return out;
 }
 
+static enum status over_limit(const struct arena *arena, const char *limit, struct error *err)
+{
+    char what[64];
+    (void)snprintf(what, sizeof what, "memory of this %s", arena->lifetime);
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", what, "limit", limit, NULL);
+}
+
 enum status(arena_alloc_raw)(struct arena *arena, size_t count, size_t size, void **out,
                              struct error *err)
 {
@@ -131,12 +143,10 @@ enum status(arena_alloc_raw)(struct arena *arena, size_t count, size_t size, voi
          (total > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - total))) {
         char limit[32];
         (void)snprintf(limit, sizeof limit, "%zu", arena->limit_bytes);
-        char what[64];
-        (void)snprintf(what, sizeof what, "memory of this %s", arena->lifetime);
-        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", what, "limit", limit, NULL);
+        return over_limit(arena, limit, err);
     }
     *out = arena_take(arena, total == 0 ? 1 : total);
-    return OK;
+    return *out == NULL ? over_limit(arena, "what this machine has", err) : OK;
 }
 
 enum status(arena_alloc)(struct arena *arena, size_t count, size_t size, void **out,
@@ -150,6 +160,7 @@ enum status(arena_alloc)(struct arena *arena, size_t count, size_t size, void **
 void *(arena_new_object)(struct arena *arena, size_t size)
 {
     void *out = arena_take(arena, size == 0 ? 1 : size);
+    CHECK(out != NULL);
     memset(out, 0, size);
     return out;
 }
@@ -157,6 +168,7 @@ void *(arena_new_object)(struct arena *arena, size_t size)
 char *(arena_strndup)(struct arena *arena, const void *text, size_t size)
 {
     char *out = arena_take(arena, size + 1);
+    CHECK(out != NULL);
     if (size != 0)
         memcpy(out, text, size);
     out[size] = '\0';
@@ -183,6 +195,7 @@ char *(arena_sprintf)(struct arena *arena, const char *fmt, ...)
     va_end(args);
     CHECK(size >= 0);
     char *out = arena_take(arena, (size_t)size + 1);
+    CHECK(out != NULL);
     (void)vsnprintf(out, (size_t)size + 1, fmt, again);
     va_end(again);
     return out;

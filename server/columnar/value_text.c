@@ -66,7 +66,7 @@ static void print_list(struct buffer *out, const struct vector *vector, uint32_t
     struct list_entry list = VECTOR_VALUES(struct list_entry, vector)[at];
     bool map = vector->type->id == TYPE_MAP;
     buffer_add_byte(out, map ? '{' : '[');
-    for (uint32_t i = 0; i < list.length; i++) {
+    for (uint32_t i = 0; i < list.length && out->size_bytes <= VALUE_TEXT_BYTES_MAX; i++) {
         if (i > 0)
             buffer_add_text(out, ", ");
         value_text_print(out, vector->children[0], list.offset + i, zone);

@@ -8,6 +8,9 @@
 #include "columnar/timezone.h"
 #include "columnar/vector.h"
 
+/* The elements of lists end where the text has become longer: who prints long values looks. */
+#define VALUE_TEXT_BYTES_MAX ((size_t)2147483632)
+
 /* Appends the text of the cell, which is not NULL (NULL cells append "null"). */
 void value_text_print(struct buffer *out, const struct vector *vector, uint32_t row,
                       const struct zone *zone);

@@ -42,12 +42,16 @@ static enum status to_string(const struct cast_job *job, struct error *err)
     struct buffer text = {0};
     uint32_t i = 0, row;
     uint32_t index = 0;
-    while (cast_next(job, &i, &row)) {
+    while (cast_next(job, &i, &row) && text.size_bytes <= VALUE_TEXT_BYTES_MAX) {
         offsets[index++] = text.size_bytes;
         print_cell(job, row, &text);
     }
     offsets[index] = text.size_bytes;
-    enum status status = keep_texts(job, &text, offsets, err);
+    enum status status =
+        text.size_bytes <= VALUE_TEXT_BYTES_MAX
+            ? keep_texts(job, &text, offsets, err)
+            : error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                          "the texts that a cast makes in a batch", "limit", "2147483632", NULL);
     buffer_fini(&text);
     return status;
 }

@@ -35,6 +35,10 @@ void cell_builder_fini(struct cell_builder *builder)
 void cell_builder_add(struct cell_builder *builder, const void *cell, size_t size)
 {
     CHECK(size == type_value_bytes(builder->type));
+    if (builder->count > CELL_BUILDER_MAX) { /* finishing fails: what the cell is does not matter */
+        builder->nulls.data[builder->count - 1] = 0;
+        return;
+    }
     buffer_add(&builder->cells, cell, size);
     buffer_add_byte(&builder->nulls, 0);
     builder->count++;
@@ -53,7 +57,9 @@ void cell_builder_add_null(struct cell_builder *builder)
 
 void cell_builder_set_null(struct cell_builder *builder, uint32_t index)
 {
-    CHECK(index < builder->count);
+    CHECK(index < builder->count || builder->count > CELL_BUILDER_MAX);
+    if (index >= builder->count)
+        return;
     builder->nulls.data[index] = 1;
     builder->has_null = true;
 }
@@ -62,6 +68,9 @@ enum status cell_builder_finish(const struct cell_builder *builder, struct arena
                                 struct vector **out, struct error *err)
 {
     struct vector *vector;
+    if (builder->count > CELL_BUILDER_MAX)
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the nested values of a batch",
+                           "limit", "67108864", NULL);
     TRY(vector_new(arena, builder->type, builder->count, &vector, err));
     if (builder->cells.size_bytes > 0)
         memcpy(vector->values, builder->cells.data, builder->cells.size_bytes);

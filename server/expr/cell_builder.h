@@ -8,6 +8,9 @@
 #include "base/buffer.h"
 #include "columnar/vector.h"
 
+/* More cells are dropped, and cell_builder_finish() refuses. */
+#define CELL_BUILDER_MAX ((uint32_t)64 << 20)
+
 struct cell_builder {
     const struct type *type;
     struct buffer cells;
@@ -27,6 +30,7 @@ void cell_builder_add_null(struct cell_builder *builder);
 /* Cell number `index` becomes NULL. */
 void cell_builder_set_null(struct cell_builder *builder, uint32_t index);
 
+/* Errors: LIMIT_EXCEEDED. */
 MUST_USE enum status cell_builder_finish(const struct cell_builder *builder, struct arena *arena,
                                          struct vector **out, struct error *err);
 

@@ -20,20 +20,31 @@ void array_builder_begin(struct array_builder *builder, const struct kernel_call
     memset(builder->entries, 0, (call->rows > 0 ? call->rows : 1) * sizeof(*builder->entries));
 }
 
+static bool make_room(struct array_builder *builder)
+{
+    size_t capacity = builder->capacity == 0 ? 256 : builder->capacity * 2;
+    uint32_t *indices = NULL;
+    if (!builder->full && builder->capacity < KERNEL_ELEMENTS_MAX)
+        indices = realloc(builder->indices, capacity * sizeof(*indices));
+    builder->full = indices == NULL;
+    if (builder->full)
+        return false;
+    builder->indices = indices;
+    builder->capacity = capacity;
+    return true;
+}
+
 void array_builder_add(struct array_builder *builder, uint32_t index)
 {
-    if (builder->count == builder->capacity) {
-        builder->capacity = builder->capacity == 0 ? 256 : builder->capacity * 2;
-        builder->indices = realloc(builder->indices, builder->capacity * sizeof(*builder->indices));
-        CHECK(builder->indices != NULL);
-    }
+    if (builder->count == builder->capacity && !make_room(builder))
+        return;
     builder->indices[builder->count++] = index;
 }
 
 void array_builder_end_row(struct array_builder *builder, uint32_t row)
 {
     size_t length = builder->count - builder->row_start;
-    CHECK(builder->count <= UINT32_MAX);
+    CHECK(builder->count <= KERNEL_ELEMENTS_MAX * 2);
     builder->entries[row] = (struct list_entry){(uint32_t)builder->row_start, (uint32_t)length};
     builder->row_start = builder->count;
 }
@@ -49,7 +60,11 @@ enum status array_builder_finish(struct array_builder *builder, const struct vec
 {
     const struct kernel_call *call = builder->call;
     enum status status = OK;
-    if (builder->count == 0) {
+    if (builder->full) {
+        status = builder->capacity < KERNEL_ELEMENTS_MAX
+                     ? kernel_no_memory(call, err)
+                     : kernel_check_elements(call, KERNEL_ELEMENTS_MAX + 1, err);
+    } else if (builder->count == 0) {
         status = vector_resize_child(call->ctx->arena, call->out, 0, 0, err);
     } else {
         struct vector *child;
@@ -98,7 +113,7 @@ enum status array_pool(const struct kernel_call *call, uint32_t first, uint32_t 
 
 static void add_range(struct array_builder *builder, struct list_entry list, uint32_t base)
 {
-    for (uint32_t i = 0; i < list.length; i++)
+    for (uint32_t i = 0; i < list.length && !builder->full; i++)
         array_builder_add(builder, base + list.offset + i);
 }
 
@@ -190,6 +205,7 @@ static enum status insert_row(struct array_builder *builder, uint32_t row, const
     int64_t size = distance > length ? distance : length + 1;
     if (size > ARRAY_LENGTH_MAX)
         return too_long(call, size, err);
+    TRY(kernel_check_elements(call, builder->count + (size_t)size, err));
     int64_t at = position > 0 ? position - 1 : length + position + 1;
     if (at < 0) { /* before the front: element, NULLs, array */
         array_builder_add(builder, bases[1] + row);
@@ -311,10 +327,11 @@ KERNEL(kernel_array_repeat)
             continue;
         }
         int32_t times = kernel_int(call, 1, row);
-        if (times > ARRAY_LENGTH_MAX || (int64_t)builder.count + times > ARRAY_LENGTH_MAX) {
+        if (times > ARRAY_LENGTH_MAX) {
             status = too_long(call, times, err);
             goto out;
         }
+        TRY_OUT(kernel_check_elements(call, builder.count + (size_t)(times > 0 ? times : 0), err));
         for (int32_t j = 0; j < times; j++)
             array_builder_add(&builder, row);
         array_builder_end_row(&builder, row);
@@ -462,6 +479,7 @@ KERNEL(kernel_array_join)
             buffer_add_bytes(
                 &text, null ? kernel_text(call, 2, row)
                             : VECTOR_VALUES(struct bytes, elements)[vector_index(elements, at)]);
+            TRY_OUT(kernel_check_text(call, text.size_bytes, err));
         }
         TRY_OUT(kernel_set_buffer(call, row, &text, err));
     }

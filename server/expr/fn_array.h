@@ -8,7 +8,8 @@
 
 /*
  * The elements of an array result, gathered from a pool: row by row, the indices of the elements
- * that the row's array has (UINT32_MAX: NULL).
+ * that the row's array has (UINT32_MAX: NULL).  What is more than a batch may have is dropped, and
+ * array_builder_finish() says so.
  */
 struct array_builder {
     const struct kernel_call *call;
@@ -17,6 +18,7 @@ struct array_builder {
     size_t count;
     size_t capacity;
     size_t row_start;
+    bool full;
 };
 
 void array_builder_begin(struct array_builder *builder, const struct kernel_call *call);

@@ -16,7 +16,8 @@ struct element_set {
     size_t size;     /* a power of two */
 };
 
-static void set_begin(struct element_set *set, size_t most)
+/* False: there is no memory for it. */
+static bool set_begin(struct element_set *set, size_t most)
 {
     size_t wanted = 16;
     while (wanted < most * 2)
@@ -24,10 +25,11 @@ static void set_begin(struct element_set *set, size_t most)
     if (wanted > set->size) {
         free(set->slots);
         set->slots = malloc(wanted * sizeof(*set->slots));
-        CHECK(set->slots != NULL);
-        set->size = wanted;
+        set->size = set->slots == NULL ? 0 : wanted;
     }
-    memset(set->slots, 0, set->size * sizeof(*set->slots));
+    if (set->slots != NULL)
+        memset(set->slots, 0, set->size * sizeof(*set->slots));
+    return set->slots != NULL;
 }
 
 /* Where the element is, or the free slot where it belongs. */
@@ -63,12 +65,14 @@ enum set_operation {
     SET_EXCEPT,
 };
 
-static void set_row(struct array_builder *builder, struct element_set *seen,
+/* False: there is no memory for it. */
+static bool set_row(struct array_builder *builder, struct element_set *seen,
                     struct element_set *right, enum set_operation operation,
                     const struct list_entry lists[2])
 {
-    set_begin(seen, (size_t)lists[0].length + lists[1].length);
-    set_begin(right, lists[1].length);
+    if (!set_begin(seen, (size_t)lists[0].length + lists[1].length) ||
+        !set_begin(right, lists[1].length))
+        return false;
     for (uint32_t j = 0; j < lists[1].length; j++)
         (void)set_add(right, lists[1].offset + j);
     for (uint32_t j = 0; j < lists[0].length; j++) {
@@ -82,6 +86,7 @@ static void set_row(struct array_builder *builder, struct element_set *seen,
     for (uint32_t j = 0; operation == SET_UNION && j < lists[1].length; j++)
         if (set_add(seen, lists[1].offset + j))
             array_builder_add(builder, lists[1].offset + j);
+    return true;
 }
 
 /* -0.0 is 0.0 in a set.  The elements of the result are a copy. */
@@ -111,7 +116,7 @@ static enum status run_set(const struct kernel_call *call, enum set_operation op
             lists[1] = array_at(call, 1, row);
             lists[1].offset += bases[1];
         }
-        set_row(&builder, &seen, &right, operation, lists);
+        builder.full = builder.full || !set_row(&builder, &seen, &right, operation, lists);
         array_builder_end_row(&builder, row);
     }
     free(seen.slots);
@@ -215,7 +220,7 @@ KERNEL(kernel_sort_array)
         for (uint32_t j = 0; j < list.length; j++)
             array_builder_add(&builder, list.offset + j);
         context.descending = KERNEL_ARG(uint8_t, call, 1, row) == 0;
-        if (list.length > 1)
+        if (list.length > 1 && !builder.full)
             qsort_r(builder.indices + builder.row_start, list.length, sizeof(uint32_t),
                     compare_elements, &context);
         array_builder_end_row(&builder, row);
@@ -241,14 +246,11 @@ KERNEL(kernel_arrays_zip)
         entries[row] = (struct list_entry){(uint32_t)total, longest};
         total += longest;
     }
-    if (total > UINT32_MAX / 2)
-        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the arrays of a batch", "limit",
-                           "2147483647", NULL);
+    TRY(kernel_check_elements(call, total, err));
     TRY(vector_resize_child(call->ctx->arena, call->out, 0, (uint32_t)total, err));
     struct vector *zipped = call->out->children[0];
     uint32_t *indices = malloc((total + 1) * sizeof(*indices));
-    CHECK(indices != NULL);
-    enum status status = OK;
+    enum status status = indices == NULL ? kernel_no_memory(call, err) : OK;
     for (uint32_t a = 0; a < call->arg_count && status == OK; a++) {
         for (uint32_t i = 0; i < call->selected; i++) {
             uint32_t row = kernel_row(call, i);

@@ -329,6 +329,7 @@ static enum status convert_record(struct conversion *c, struct json_dom *dom, st
     }
     bool read = json_dom_read(dom, c->call->ctx->arena, record, &options->dialect);
     c->dom = dom;
+    TRY(json_dom_fits(c->call, dom, err));
     if (!read || !convert_root(c, out)) {
         c->bad = true;
         add_root_null(out);

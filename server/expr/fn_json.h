@@ -68,4 +68,8 @@ KERNEL(kernel_to_json);
 KERNEL(kernel_from_csv);
 KERNEL(kernel_to_csv);
 
+/* Errors: LIMIT_EXCEEDED if the text last read was too large for a tree. */
+MUST_USE enum status json_dom_fits(const struct kernel_call *call, const struct json_dom *dom,
+                                   struct error *err);
+
 #endif

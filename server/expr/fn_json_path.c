@@ -256,6 +256,7 @@ KERNEL(kernel_get_json_object)
             TRY_OUT(kernel_set_buffer(call, row, &text, err));
         } else {
             buffer_clear(&text);
+            TRY_OUT(json_dom_fits(call, &dom, err));
             TRY_OUT(kernel_set_null(call, row, err));
         }
     }
@@ -277,6 +278,7 @@ KERNEL(kernel_json_array_length)
             KERNEL_OUT(int32_t, call)[row] = (int32_t)dom.nodes[0].count;
         else
             TRY_OUT(kernel_set_null(call, row, err));
+        TRY_OUT(json_dom_fits(call, &dom, err));
     }
 out:
     json_dom_fini(&dom);
@@ -297,6 +299,7 @@ KERNEL(kernel_json_object_keys)
         uint32_t first = keys.count;
         if (!json_dom_read(&dom, call->ctx->arena, kernel_text(call, 0, row), &dialect) ||
             dom.nodes[0].kind != JSON_DOM_OBJECT) {
+            TRY_OUT(json_dom_fits(call, &dom, err));
             TRY_OUT(kernel_set_null(call, row, err));
             continue;
         }
@@ -309,6 +312,17 @@ out:
     json_dom_fini(&dom);
     cell_builder_fini(&keys);
     return status;
+}
+
+enum status json_dom_fits(const struct kernel_call *call, const struct json_dom *dom,
+                          struct error *err)
+{
+    if (!dom->too_large)
+        return OK;
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                       arena_sprintf(call->ctx->arena, "the values of a JSON text that %s reads",
+                                     kernel_error_function(call)),
+                       "limit", kernel_error_number(call, JSON_DOM_NODES_MAX), NULL);
 }
 
 /* ---- json_tuple ---- */
@@ -347,6 +361,7 @@ KERNEL(kernel_json_tuple)
         bool object = !kernel_arg_is_null(call, 0, row) &&
                       json_dom_read(&dom, call->ctx->arena, kernel_text(call, 0, row), &dialect) &&
                       dom.nodes[0].kind == JSON_DOM_OBJECT;
+        TRY_OUT(json_dom_fits(call, &dom, err));
         for (uint32_t a = 1; a < call->arg_count; a++) {
             struct cell_builder *column = &rows.children[a - 1];
             if (!object || kernel_arg_is_null(call, a, row) ||
@@ -361,6 +376,7 @@ KERNEL(kernel_json_tuple)
         cell_builder_add(&rows, NULL, 0);
     }
     status = cell_builder_finish(&rows, call->ctx->arena, &call->out->children[0], err);
+out:
     json_dom_fini(&dom);
     buffer_fini(&text);
     cell_builder_fini(&rows);

@@ -72,16 +72,31 @@ struct pair_list {
     uint32_t *values;
     size_t count;
     size_t capacity;
+    bool full; /* what is more than a batch may have is dropped; pair_finish() says so */
 };
+
+static bool pair_room(struct pair_list *pairs)
+{
+    size_t capacity = pairs->capacity == 0 ? 256 : pairs->capacity * 2;
+    pairs->full = pairs->full || capacity > KERNEL_ELEMENTS_MAX;
+    if (pairs->full)
+        return false;
+    uint32_t *keys = realloc(pairs->keys, capacity * sizeof(*keys));
+    if (keys != NULL)
+        pairs->keys = keys;
+    uint32_t *values = realloc(pairs->values, capacity * sizeof(*values));
+    if (values != NULL)
+        pairs->values = values;
+    pairs->full = keys == NULL || values == NULL;
+    if (!pairs->full)
+        pairs->capacity = capacity;
+    return !pairs->full;
+}
 
 static void pair_add(struct pair_list *pairs, uint32_t key, uint32_t value)
 {
-    if (pairs->count == pairs->capacity) {
-        pairs->capacity = pairs->capacity == 0 ? 256 : pairs->capacity * 2;
-        pairs->keys = realloc(pairs->keys, pairs->capacity * sizeof(*pairs->keys));
-        pairs->values = realloc(pairs->values, pairs->capacity * sizeof(*pairs->values));
-        CHECK(pairs->keys != NULL && pairs->values != NULL);
-    }
+    if (pairs->count == pairs->capacity && !pair_room(pairs))
+        return;
     pairs->keys[pairs->count] = key;
     pairs->values[pairs->count++] = value;
 }
@@ -95,6 +110,12 @@ static enum status pair_finish(const struct kernel_call *call, struct pair_list 
     enum status status = OK;
     uint32_t none = 0;
     uint32_t count = (uint32_t)pairs->count;
+    if (pairs->full) {
+        status = pairs->capacity < KERNEL_ELEMENTS_MAX
+                     ? kernel_no_memory(call, err)
+                     : kernel_check_elements(call, KERNEL_ELEMENTS_MAX + 1, err);
+        goto out;
+    }
     TRY_OUT(vector_gather_or_null(call->ctx->arena, keys, count > 0 ? pairs->keys : &none, count,
                                   &key_vector, err));
     TRY_OUT(vector_gather_or_null(call->ctx->arena, values, count > 0 ? pairs->values : &none,
@@ -238,7 +259,7 @@ static void split_pairs(struct text_pairs *pairs, struct bytes text,
                         struct regex_matcher *between_pairs, struct regex_matcher *in_pair)
 {
     bool more = true;
-    while (more) {
+    while (more && pairs->count <= KERNEL_ELEMENTS_MAX) {
         struct bytes part;
         struct bytes key;
         more = next_part(between_pairs, &text, &part);
@@ -253,6 +274,7 @@ static enum status text_pairs_finish(const struct kernel_call *call, struct text
     struct vector *keys;
     struct vector *values;
     struct arena *arena = call->ctx->arena;
+    TRY(kernel_check_elements(call, pairs->count, err));
     TRY(vector_new(arena, type_simple(TYPE_STRING), pairs->count, &keys, err));
     TRY(vector_new(arena, type_simple(TYPE_STRING), pairs->count, &values, err));
     TRY(vector_make_nullable(arena, values, err));

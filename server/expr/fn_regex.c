@@ -159,8 +159,11 @@ struct list_builder {
     uint32_t count;
 };
 
+/* One more than a batch may have is kept: list_finish() refuses it. */
 static void list_add(struct list_builder *list, struct bytes text)
 {
+    if (list->count > KERNEL_ELEMENTS_MAX)
+        return;
     buffer_add(&list->cells, &text, sizeof(text));
     list->count++;
 }
@@ -175,6 +178,7 @@ static void list_end_row(const struct kernel_call *call, uint32_t row, uint32_t 
 static enum status list_finish(const struct kernel_call *call, struct list_builder *list,
                                struct error *err)
 {
+    TRY(kernel_check_elements(call, list->count, err));
     TRY(vector_resize_child(call->ctx->arena, call->out, 0, list->count, err));
     if (list->count > 0)
         memcpy(call->out->children[0]->values, list->cells.data, list->cells.size_bytes);
@@ -334,6 +338,7 @@ static enum status replace_row(struct use *use, uint32_t row, struct buffer *out
                                kernel_error_text(call, regex_pattern(use->regex)), "replacement",
                                kernel_error_text(call, replacement), "position",
                                kernel_error_number(call, position), NULL);
+        TRY(kernel_check_text(call, out->size_bytes, err));
         copied = end;
         from = next_start(text, start, end);
     }

@@ -42,25 +42,28 @@ static void add_joined(struct buffer *out, bool *first, struct bytes separator, 
     buffer_add_bytes(out, part);
 }
 
-static void join_argument(const struct kernel_call *call, uint32_t index, uint32_t row,
-                          struct buffer *out, bool *first)
+static enum status join_argument(const struct kernel_call *call, uint32_t index, uint32_t row,
+                                 struct buffer *out, bool *first, struct error *err)
 {
     const struct vector *arg = call->args[index];
     struct bytes separator = kernel_text(call, 0, row);
     if (vector_is_null(arg, row))
-        return;
+        return OK;
     if (arg->type->id == TYPE_STRING) {
         add_joined(out, first, separator, kernel_text(call, index, row));
-        return;
+        return OK;
     }
     struct list_entry list = KERNEL_ARG(struct list_entry, call, index, row);
     const struct vector *elements = arg->children[0];
     for (uint32_t i = 0; i < list.length; i++) {
         uint32_t at = list.offset + i;
-        if (!vector_is_null(elements, at))
-            add_joined(out, first, separator,
-                       VECTOR_VALUES(struct bytes, elements)[vector_index(elements, at)]);
+        if (vector_is_null(elements, at))
+            continue;
+        add_joined(out, first, separator,
+                   VECTOR_VALUES(struct bytes, elements)[vector_index(elements, at)]);
+        TRY(kernel_check_text(call, out->size_bytes, err));
     }
+    return OK;
 }
 
 KERNEL(kernel_concat_ws)
@@ -75,7 +78,7 @@ KERNEL(kernel_concat_ws)
         }
         bool first = true;
         for (uint32_t a = 1; a < call->arg_count; a++)
-            join_argument(call, a, row, &text, &first);
+            TRY_OUT(join_argument(call, a, row, &text, &first, err));
         TRY_OUT(kernel_set_buffer(call, row, &text, err));
     }
 out:
@@ -318,14 +321,6 @@ static void add_padding(struct buffer *out, struct bytes pad, int64_t chars, boo
     buffer_add_bytes(out, text_first(pad, binary ? (size_t)chars : text_offset(pad, chars)));
 }
 
-static enum status check_result_size(double bytes, struct error *err)
-{
-    if (bytes <= 2147483632.0)
-        return OK;
-    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the text a function makes", "limit",
-                       "2147483632", NULL);
-}
-
 static enum status run_pad(const struct kernel_call *call, bool left, bool binary,
                            struct error *err)
 {
@@ -344,7 +339,7 @@ static enum status run_pad(const struct kernel_call *call, bool left, bool binar
                             text_first(text, size < text.size_bytes ? size : text.size_bytes));
             continue;
         }
-        TRY_OUT(check_result_size((double)wanted * (double)pad.size_bytes, err));
+        TRY_OUT(kernel_check_text(call, (size_t)wanted * pad.size_bytes, err));
         if (left)
             add_padding(&out, pad, wanted - length, binary);
         buffer_add_bytes(&out, text);
@@ -382,7 +377,7 @@ static enum status set_repeated(const struct kernel_call *call, uint32_t row, st
 {
     size_t count = times > 0 ? (size_t)times : 0;
     uint8_t *out;
-    TRY(check_result_size((double)count * (double)text.size_bytes, err));
+    TRY(kernel_check_text(call, count * text.size_bytes, err));
     TRY(kernel_alloc(call, count * text.size_bytes, &out, err));
     for (size_t i = 0; i < count && text.size_bytes > 0; i++)
         memcpy(out + i * text.size_bytes, text.data, text.size_bytes);

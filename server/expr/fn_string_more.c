@@ -23,13 +23,16 @@ static enum status cell_kernel_replace(const struct kernel_call *call, uint32_t 
     }
     struct buffer out = {0};
     size_t from = 0;
+    enum status status = OK;
     for (; at != SIZE_MAX; at = text_find(text, search, from)) {
         buffer_add(&out, text.data + from, at - from);
         buffer_add_bytes(&out, with);
         from = at + search.size_bytes;
+        TRY_OUT(kernel_check_text(call, out.size_bytes, err));
     }
     buffer_add_bytes(&out, text_skip(text, from));
-    enum status status = kernel_set_buffer(call, row, &out, err);
+    status = kernel_set_buffer(call, row, &out, err);
+out:
     buffer_fini(&out);
     return status;
 }
@@ -171,13 +174,12 @@ KERNEL_EACH(kernel_elt)
 
 /* ---- distances and checks ---- */
 
-/* The code points of a text, -1 ended; the caller frees. */
+/* The code points of a text; the caller frees.  NULL: there is no memory for them. */
 static int32_t *decode_all(struct bytes text, int32_t *count)
 {
     int32_t *codes = malloc((text.size_bytes + 1) * sizeof(*codes));
-    CHECK(codes != NULL);
     *count = 0;
-    while (text.size_bytes > 0) {
+    while (codes != NULL && text.size_bytes > 0) {
         size_t size;
         uint32_t code = utf8_decode(text, &size);
         if (size == 0) {
@@ -190,10 +192,10 @@ static int32_t *decode_all(struct bytes text, int32_t *count)
     return codes;
 }
 
-static int32_t edit_distance(const int32_t *a, int32_t size_a, const int32_t *b, int32_t size_b)
+/* `row` has room for size_b + 1 numbers. */
+static int32_t edit_distance(const int32_t *a, int32_t size_a, const int32_t *b, int32_t size_b,
+                             int32_t *row)
 {
-    int32_t *row = malloc(((size_t)size_b + 1) * sizeof(*row));
-    CHECK(row != NULL);
     for (int32_t j = 0; j <= size_b; j++)
         row[j] = j;
     for (int32_t i = 1; i <= size_a; i++) {
@@ -209,26 +211,28 @@ static int32_t edit_distance(const int32_t *a, int32_t size_a, const int32_t *b,
             row[j] = best;
         }
     }
-    int32_t distance = row[size_b];
-    free(row);
-    return distance;
+    return row[size_b];
 }
 
 KERNEL(kernel_levenshtein)
 {
-    (void)err;
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int32_t size_a;
         int32_t size_b;
         int32_t *a = decode_all(kernel_text(call, 0, row), &size_a);
         int32_t *b = decode_all(kernel_text(call, 1, row), &size_b);
-        int32_t distance = edit_distance(a, size_a, b, size_b);
+        int32_t *memory = malloc(((size_t)size_b + 1) * sizeof(*memory));
+        bool enough = a != NULL && b != NULL && memory != NULL;
+        int32_t distance = enough ? edit_distance(a, size_a, b, size_b, memory) : 0;
         if (call->arg_count > 2 && distance > kernel_int(call, 2, row))
             distance = -1;
         KERNEL_OUT(int32_t, call)[row] = distance;
         free(a);
         free(b);
+        free(memory);
+        if (!enough)
+            return kernel_no_memory(call, err);
     }
     return OK;
 }

@@ -42,6 +42,38 @@ bool text_equals_ignoring_case(struct bytes text, const char *word)
     return true;
 }
 
+static enum status too_large(const struct kernel_call *call, const char *what, size_t limit,
+                             struct error *err)
+{
+    struct arena *arena = call->ctx->arena;
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                       arena_sprintf(arena, "%s that %s makes", what, kernel_error_function(call)),
+                       "limit", kernel_error_number(call, (int64_t)limit), NULL);
+}
+
+enum status kernel_check_text(const struct kernel_call *call, size_t bytes, struct error *err)
+{
+    if (bytes <= KERNEL_TEXT_BYTES_MAX)
+        return OK;
+    return too_large(call, "the bytes of a text", KERNEL_TEXT_BYTES_MAX, err);
+}
+
+enum status kernel_check_elements(const struct kernel_call *call, size_t elements,
+                                  struct error *err)
+{
+    if (elements <= KERNEL_ELEMENTS_MAX)
+        return OK;
+    return too_large(call, "the elements of a batch", KERNEL_ELEMENTS_MAX, err);
+}
+
+enum status kernel_no_memory(const struct kernel_call *call, struct error *err)
+{
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                       arena_sprintf(call->ctx->arena, "the memory for what %s makes",
+                                     kernel_error_function(call)),
+                       "limit", "what this machine has", NULL);
+}
+
 const char *kernel_error_text(const struct kernel_call *call, struct bytes text)
 {
     size_t size = text.size_bytes < ERROR_TEXT_BYTES ? text.size_bytes : ERROR_TEXT_BYTES;

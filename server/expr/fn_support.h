@@ -56,6 +56,22 @@ static inline enum status kernel_set_buffer(const struct kernel_call *call, uint
     return status;
 }
 
+/*
+ * What a function may make whose result is not bounded by its arguments: bytes of one text, and
+ * elements of all arrays and maps of one batch.
+ */
+#define KERNEL_TEXT_BYTES_MAX ((size_t)2147483632)
+#define KERNEL_ELEMENTS_MAX   ((size_t)64 << 20)
+
+/* Errors: LIMIT_EXCEEDED if a text of `bytes` would be too long. */
+MUST_USE enum status kernel_check_text(const struct kernel_call *call, size_t bytes,
+                                       struct error *err);
+/* Errors: LIMIT_EXCEEDED if `elements` are too many for the arrays of one batch. */
+MUST_USE enum status kernel_check_elements(const struct kernel_call *call, size_t elements,
+                                           struct error *err);
+/* LIMIT_EXCEEDED: the memory that the function needs cannot be had. */
+MUST_USE enum status kernel_no_memory(const struct kernel_call *call, struct error *err);
+
 /* Any NULL among the arguments of a row. */
 static inline bool kernel_any_null(const struct kernel_call *call, uint32_t row)
 {

@@ -74,7 +74,7 @@ static void write_list(const struct writer *w, const struct vector *vector, uint
     struct list_entry list = VECTOR_VALUES(struct list_entry, vector)[at];
     bool map = vector->type->id == TYPE_MAP;
     buffer_add_byte(w->out, map ? '{' : '[');
-    for (uint32_t i = 0; i < list.length; i++) {
+    for (uint32_t i = 0; i < list.length && w->out->size_bytes <= KERNEL_TEXT_BYTES_MAX; i++) {
         if (i > 0)
             buffer_add_byte(w->out, ',');
         if (map) {
@@ -169,6 +169,7 @@ KERNEL(kernel_to_json)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         write_cell(&writer, call->args[0], row);
+        TRY_OUT(kernel_check_text(call, text.size_bytes, err));
         TRY_OUT(kernel_set_buffer(call, row, &text, err));
     }
 out:

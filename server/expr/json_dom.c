@@ -28,12 +28,18 @@ void json_dom_fini(struct json_dom *dom)
     *dom = (struct json_dom){0};
 }
 
+/* JSON_DOM_NONE: too large. */
 static uint32_t new_node(struct json_dom *dom, enum json_kind kind)
 {
     if (dom->count == dom->capacity) {
-        dom->capacity = dom->capacity == 0 ? 64 : dom->capacity * 2;
-        dom->nodes = realloc(dom->nodes, dom->capacity * sizeof(*dom->nodes));
-        CHECK(dom->nodes != NULL);
+        uint32_t capacity = dom->capacity == 0 ? 64 : dom->capacity * 2;
+        struct json_node *nodes =
+            capacity > JSON_DOM_NODES_MAX ? NULL : realloc(dom->nodes, capacity * sizeof(*nodes));
+        dom->too_large = nodes == NULL;
+        if (nodes == NULL)
+            return JSON_DOM_NONE;
+        dom->nodes = nodes;
+        dom->capacity = capacity;
     }
     dom->nodes[dom->count] =
         (struct json_node){.kind = kind, .first = JSON_DOM_NONE, .next = JSON_DOM_NONE};
@@ -301,6 +307,8 @@ static bool take_children(struct reader *r, uint32_t parent, bool object)
 static bool take_container(struct reader *r, bool object, uint32_t *out)
 {
     *out = new_node(r->dom, object ? JSON_DOM_OBJECT : JSON_DOM_ARRAY);
+    if (*out == JSON_DOM_NONE)
+        return false;
     r->at++;
     if (++r->depth > NESTING_MAX)
         return false;
@@ -331,6 +339,8 @@ static bool take_scalar(struct reader *r, uint32_t *out)
     if (kind != JSON_DOM_STRING)
         text = bytes_of(start, (size_t)(r->at - start));
     *out = new_node(r->dom, kind);
+    if (*out == JSON_DOM_NONE)
+        return false;
     r->dom->nodes[*out].text = text;
     return true;
 }
@@ -354,6 +364,7 @@ bool json_dom_read(struct json_dom *dom, struct arena *arena, struct bytes text,
                             .end = text.data + text.size_bytes};
     uint32_t root;
     dom->count = 0;
+    dom->too_large = false;
     if (text.size_bytes >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0)
         reader.at += 3;
     return take_value(&reader, &root);

@@ -49,11 +49,15 @@ struct json_dom {
     struct json_node *nodes;
     uint32_t count;
     uint32_t capacity;
+    bool too_large; /* a text had more than JSON_DOM_NODES_MAX values, or memory ended */
 };
+
+#define JSON_DOM_NODES_MAX ((uint32_t)64 << 20)
 
 void json_dom_fini(struct json_dom *dom);
 
-/* Reads the value; node 0 is the root.  False: no JSON, or nested too deep. */
+/* Reads the value; node 0 is the root.  False: no JSON, nested too deep, or too large: see there.
+ */
 bool json_dom_read(struct json_dom *dom, struct arena *arena, struct bytes text,
                    const struct json_dialect *dialect);
 
