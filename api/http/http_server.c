@@ -613,9 +613,8 @@ static enum status start_daemon(struct http_server *server, int fd, struct error
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem tls[] = {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): takes const away, the library only reads
+        /* Takes const away: the library only reads. */
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->certificate},
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): as above
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->key},
         {MHD_OPTION_END, 0, NULL},
     };

@@ -7,8 +7,9 @@
 
 void heap_keep_freed(void)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): at start, before there are threads
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES); /* else it is only slower */
-    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);   // NOLINT(concurrency-mt-unsafe): as above
 }
 
 void heap_trim(void)

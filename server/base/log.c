@@ -140,7 +140,8 @@ static enum status open_file(const char *path, int *out, struct error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (fd < 0)
-        return error_raise(err, STATUS_IO_FAILURE, "path", path, "reason", strerror(errno), NULL);
+        return error_raise(err, STATUS_IO_FAILURE, "path", path, "reason", strerrordesc_np(errno),
+                           NULL);
     *out = fd;
     return OK;
 }
@@ -192,8 +193,8 @@ enum status log_reopen(struct log *log, struct error *err)
     int reason = errno;
     close(fd);
     if (moved < 0)
-        return error_raise(err, STATUS_IO_FAILURE, "path", log->path, "reason", strerror(reason),
-                           NULL);
+        return error_raise(err, STATUS_IO_FAILURE, "path", log->path, "reason",
+                           strerrordesc_np(reason), NULL);
     return OK;
 }
 

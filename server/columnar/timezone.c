@@ -19,7 +19,7 @@
 
 #define ZONE_DIRECTORY "/usr/share/zoneinfo"
 #define ZONE_ID_MAX    64
-#define ZONE_FILE_MAX  (64 * 1024)
+#define ZONE_FILE_MAX  65536
 #define OFFSET_MAX     INT64_C(64800)       /* 18 hours */
 #define EXPANDED_UNTIL INT64_C(13569465600) /* 2400-01-01 */
 #define CACHED_ZONES   1024

@@ -100,8 +100,8 @@ MUST_USE enum status query_store(struct control *control, struct query *query, s
 /* As query_store for what has happened or must happen whatever the disk says: a failure is logged,
  * shown (is_durable) and tried again. */
 void query_store_or_later(struct control *control, struct query *query);
-void query_on_message(void *control, void *query, const struct message *message);
-void query_on_end(void *control, void *query, const struct worker_exit *how);
+void query_on_message(void *ctx, void *owner, const struct message *message);
+void query_on_end(void *ctx, void *owner, const struct worker_exit *how);
 void query_start_some(struct control *control);
 /* Whoever waits for the worker is told that it will not answer. */
 void query_end_waiting(struct control *control, struct query *query);

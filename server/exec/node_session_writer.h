@@ -27,7 +27,7 @@ struct session_groups {
 };
 
 /* None if the writer did nothing in this run.  Borrowed until the next batch. */
-struct session_groups session_groups(const struct exec_node *writer, uint32_t run,
+struct session_groups session_groups(const struct exec_node *node, uint32_t run,
                                      uint32_t partition);
 
 #endif

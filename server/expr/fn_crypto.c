@@ -94,8 +94,8 @@ static enum status read_aes(const struct kernel_call *call, uint32_t row, struct
 
 /* ---- AES ---- */
 
-static bool encrypt(EVP_CIPHER_CTX *cipher, const struct aes *aes, const uint8_t *iv,
-                    struct bytes text, uint8_t *out, size_t *out_size)
+static bool encrypt_text(EVP_CIPHER_CTX *cipher, const struct aes *aes, const uint8_t *iv,
+                         struct bytes text, uint8_t *out, size_t *out_size)
 {
     int size = 0;
     int rest = 0;
@@ -107,7 +107,7 @@ static bool encrypt(EVP_CIPHER_CTX *cipher, const struct aes *aes, const uint8_t
     if (EVP_EncryptUpdate(cipher, out, &size, text.data, (int)text.size_bytes) != 1 ||
         EVP_EncryptFinal_ex(cipher, out + size, &rest) != 1)
         return false;
-    *out_size = (size_t)(size + rest);
+    *out_size = (size_t)size + (size_t)rest;
     if (aes->mode != AES_GCM)
         return true;
     *out_size += GCM_TAG_SIZE;
@@ -138,7 +138,7 @@ static bool decrypt(EVP_CIPHER_CTX *cipher, const struct aes *aes, struct bytes 
     if (EVP_DecryptUpdate(cipher, out, &size, text, (int)text_size) != 1 ||
         EVP_DecryptFinal_ex(cipher, out + size, &rest) != 1)
         return false;
-    *out_size = (size_t)(size + rest);
+    *out_size = (size_t)size + (size_t)rest;
     return true;
 }
 
@@ -170,14 +170,14 @@ static enum status cell_kernel_aes_encrypt(const struct kernel_call *call, uint3
                            NULL);
     if (aes.iv.size_bytes > 0 && aes.iv.size_bytes != aes.iv_size)
         return wrong_iv(call, &aes, err);
-    TRY(kernel_alloc(call, text.size_bytes + aes.iv_size + 2 * GCM_TAG_SIZE, &out, err));
+    TRY(kernel_alloc(call, text.size_bytes + aes.iv_size + (size_t)2 * GCM_TAG_SIZE, &out, err));
     if (aes.iv.size_bytes > 0)
         memcpy(out, aes.iv.data, aes.iv_size);
     else if (aes.iv_size > 0 && RAND_bytes(out, (int)aes.iv_size) != 1)
         return crypto_error(call, "There are no random bytes", err);
     EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
     CHECK(cipher != NULL);
-    bool ok = encrypt(cipher, &aes, out, text, out + aes.iv_size, &size);
+    bool ok = encrypt_text(cipher, &aes, out, text, out + aes.iv_size, &size);
     EVP_CIPHER_CTX_free(cipher);
     if (!ok)
         return crypto_error(call, "The text cannot be encrypted", err);

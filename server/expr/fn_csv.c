@@ -23,6 +23,7 @@ static void add_character(struct buffer *out, const char **at)
     const char *code = strchr(codes, c[1]);
     unsigned value;
     int used = 0;
+    // NOLINTNEXTLINE(cert-err34-c): four digits do not overflow
     if (c[1] == 'u' && sscanf(c + 2, "%4x%n", &value, &used) == 1 && used == 4 && value < 0x80) {
         buffer_add_byte(out, (uint8_t)value);
         *at = c + 6;

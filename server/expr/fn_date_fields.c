@@ -60,7 +60,7 @@ KERNEL(kernel_dayname)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int index = civil_weekday(kernel_int(call, 0, row)) - 1;
-        kernel_set_view(call, row, bytes_of(names + index * 3, 3));
+        kernel_set_view(call, row, bytes_of(names + (ptrdiff_t)index * 3, 3));
     }
     return OK;
 }
@@ -72,7 +72,7 @@ KERNEL(kernel_monthname)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int index = civil_from_days(kernel_int(call, 0, row)).month - 1;
-        kernel_set_view(call, row, bytes_of(names + index * 3, 3));
+        kernel_set_view(call, row, bytes_of(names + (ptrdiff_t)index * 3, 3));
     }
     return OK;
 }

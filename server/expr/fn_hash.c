@@ -355,7 +355,7 @@ static enum status set_digest(const struct kernel_call *call, uint32_t row, cons
                            NULL);
     uint8_t *text;
     TRY(kernel_alloc(call, (size_t)size * 2, &text, err));
-    for (unsigned i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         text[2 * i] = (uint8_t)digits[digest[i] >> 4];
         text[2 * i + 1] = (uint8_t)digits[digest[i] & 15];
     }

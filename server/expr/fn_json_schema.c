@@ -13,7 +13,7 @@ struct inference {
     bool infer_timestamp;
 };
 
-static const struct type *infer(const struct inference *in, uint32_t node);
+static const struct type *infer(const struct inference *in, uint32_t index);
 
 /* DECIMAL for whole numbers that no BIGINT holds. */
 static const struct type *infer_integer(const struct inference *in, struct bytes text)

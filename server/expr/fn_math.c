@@ -16,7 +16,7 @@ static double acosh_java(double x)
 {
     const double ln2 = 0.6931471805599453;
     if (x < 1.0)
-        return NAN;
+        return (double)NAN;
     if (x >= 268435456.0)
         return java_log(x) + ln2;
     if (x > 2.0)

@@ -442,6 +442,25 @@ static enum status div_decimal_null(const struct kernel_call *call, struct error
 
 /* ---- the legacy interval ---- */
 
+/* The three parts each by itself; false if one overflows.  Fills *out in any case. */
+static bool calendar_add(const struct calendar_interval *x, const struct calendar_interval *y,
+                         struct calendar_interval *out)
+{
+    bool over = __builtin_add_overflow(x->months, y->months, &out->months);
+    over |= __builtin_add_overflow(x->days, y->days, &out->days);
+    over |= __builtin_add_overflow(x->micros, y->micros, &out->micros);
+    return !over;
+}
+
+static bool calendar_subtract(const struct calendar_interval *x, const struct calendar_interval *y,
+                              struct calendar_interval *out)
+{
+    bool over = __builtin_sub_overflow(x->months, y->months, &out->months);
+    over |= __builtin_sub_overflow(x->days, y->days, &out->days);
+    over |= __builtin_sub_overflow(x->micros, y->micros, &out->micros);
+    return !over;
+}
+
 static enum status calendar_rows(const struct kernel_call *call, int sign, const char *try_function,
                                  struct error *err)
 {
@@ -455,15 +474,7 @@ static enum status calendar_rows(const struct kernel_call *call, int sign, const
         if (!unary)
             x = KERNEL_ARG(struct calendar_interval, call, 0, row);
         struct calendar_interval y = KERNEL_ARG(struct calendar_interval, call, unary ? 0 : 1, row);
-        struct calendar_interval r;
-        bool over = sign > 0 ? __builtin_add_overflow(x.months, y.months, &r.months) |
-                                   __builtin_add_overflow(x.days, y.days, &r.days) |
-                                   __builtin_add_overflow(x.micros, y.micros, &r.micros)
-                             : __builtin_sub_overflow(x.months, y.months, &r.months) |
-                                   __builtin_sub_overflow(x.days, y.days, &r.days) |
-                                   __builtin_sub_overflow(x.micros, y.micros, &r.micros);
-        out[row] = r;
-        if (!over)
+        if (sign > 0 ? calendar_add(&x, &y, &out[row]) : calendar_subtract(&x, &y, &out[row]))
             continue;
         if (try_function != NULL)
             return interval_overflow(try_function[0] == '\0' ? NULL : try_function, err);

@@ -113,7 +113,7 @@ static enum status run_case(const struct run *run, const struct step *step, cons
         arena_new_object(run->ctx->arena, ((size_t)whens + 1) * sizeof *sources);
     uint32_t count = 0;
     struct rows rest = *rows;
-    for (uint32_t i = 0; i < whens && rest.selected > 0; i++) {
+    for (size_t i = 0; i < whens && rest.selected > 0; i++) {
         struct vector *condition;
         TRY(run_branch(run, &step->branches[2 * i], &rest, &condition, err));
         struct rows yes, no;

@@ -73,7 +73,7 @@ RESOLVER(resolve_case)
     if (common == NULL)
         return diff_list(call, "casewhen", values, count, err);
     for (uint32_t i = 0; i < whens; i++) {
-        if (call->args[2 * i]->type->id != TYPE_BOOLEAN)
+        if (call->args[(size_t)2 * i]->type->id != TYPE_BOOLEAN)
             return function_wrong_type(call, i == 0 ? 0 : 2 * i, "\"BOOLEAN\"", err);
     }
     for (uint32_t i = 0; i < count; i++) {

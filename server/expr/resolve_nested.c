@@ -127,7 +127,7 @@ RESOLVER(resolve_named_struct)
     uint32_t count = call->arg_count / 2;
     struct type_field *fields = arena_new_object(ctx->arena, ((size_t)count + 1) * sizeof *fields);
     for (uint32_t i = 0; i < count; i++) {
-        const struct expr *name = call->args[2 * i];
+        const struct expr *name = call->args[(size_t)2 * i];
         struct vector *value;
         if (name->type->id != TYPE_STRING || !expr_is_foldable(name))
             return bad_names(ctx, call, err);

@@ -216,7 +216,8 @@ static enum status codec_stream_read(struct byte_stream *self, uint8_t *out, siz
                                      size_t *read_bytes, struct error *err)
 {
     struct codec_stream *stream = (struct codec_stream *)self;
-    struct bytes_out to = {out, size_bytes};
+    struct bytes_out to = {.size_bytes = size_bytes};
+    to.data = out;
     *read_bytes = 0;
     while (to.size_bytes == size_bytes && size_bytes > 0) {
         TRY(refill(stream, err));

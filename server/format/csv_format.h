@@ -9,12 +9,12 @@ extern const struct option_def csv_write_options[];
 
 enum status csv_writer_new(struct arena *query, const struct format_config *config,
                            struct format_writer **out, struct error *err);
-const char *csv_extension(const struct format_writer *writer);
-enum status csv_write_open(const struct format_writer *writer, struct record_writer **out,
+const char *csv_extension(const struct format_writer *opaque);
+enum status csv_write_open(const struct format_writer *opaque, struct record_writer **out,
                            struct error *err);
-enum status csv_write(struct record_writer *writer, const struct batch *batch, struct buffer *out,
+enum status csv_write(struct record_writer *opaque, const struct batch *batch, struct buffer *out,
                       struct error *err);
-enum status csv_finish(struct record_writer *writer, struct buffer *out, struct error *err);
-void csv_write_close(struct record_writer *writer);
+enum status csv_finish(struct record_writer *opaque, struct buffer *out, struct error *err);
+void csv_write_close(struct record_writer *opaque);
 
 #endif

@@ -175,7 +175,7 @@ static bool all_valid(const uint64_t *validity, uint32_t rows)
     }
     uint32_t rest = rows - word * 64;
     uint64_t mask = ((uint64_t)1 << rest) - 1;
-    return (validity[word * (rest > 0)] & mask) == mask;
+    return (validity[rest > 0 ? word : 0] & mask) == mask;
 }
 
 struct vector *json_column_vector(struct json_column *column, uint32_t rows, struct arena *batch)

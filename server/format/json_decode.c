@@ -736,7 +736,7 @@ static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_c
     case '\'':
         if (!decoder->lexer.rules->single_quotes)
             return JSON_SYNTAX;
-        /* fall through */
+        __attribute__((fallthrough));
     case '"':
         quote = **cursor;
         if (json_text(&decoder->lexer, cursor, &text) == JSON_TORN)

@@ -385,6 +385,11 @@ static void put_string(struct json_file *file, struct bytes text)
     put_text(&file->to, text, file->writer->ascii_only);
 }
 
+static void put_boolean(struct text_cursor *to, bool value)
+{
+    text_add(to, value ? "true" : "false", value ? 4 : 5);
+}
+
 static void put_value(struct json_file *file, const struct json_shape *shape,
                       const struct vector *vector, uint32_t row)
 {
@@ -400,10 +405,7 @@ static void put_value(struct json_file *file, const struct json_shape *shape,
         text_add(to, "null", 4);
         return;
     case TYPE_BOOLEAN:
-        if (VECTOR_VALUES(uint8_t, vector)[row])
-            text_add(to, "true", 4);
-        else
-            text_add(to, "false", 5);
+        put_boolean(to, VECTOR_VALUES(uint8_t, vector)[row] != 0);
         return;
     case TYPE_BYTE:
         put_int64(to, VECTOR_VALUES(int8_t, vector)[row]);

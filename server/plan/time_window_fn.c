@@ -25,7 +25,7 @@ static enum status kernel_time_window(const struct kernel_call *call, struct err
     int64_t offset = KERNEL_ARG(int64_t, call, 3, 0), back = KERNEL_ARG(int64_t, call, 4, 0);
     uint32_t step = kernel_step(call->args[0]);
     for (uint32_t row = 0; row < call->rows; row++) {
-        uint64_t t = (uint64_t)in[row * step];
+        uint64_t t = (uint64_t)in[(size_t)row * step];
         int64_t rest = (int64_t)(t - (uint64_t)offset) % slide;
         uint64_t first = t - (uint64_t)(rest < 0 ? rest + slide : rest) - (uint64_t)back;
         starts[row] = (int64_t)first;
@@ -58,7 +58,7 @@ static enum status kernel_time_pane(const struct kernel_call *call, struct error
     int64_t cut = KERNEL_ARG(int64_t, call, 1, 0) % slide; /* 0: where windows begin, others end */
     uint32_t step = kernel_step(call->args[0]);
     for (uint32_t row = 0; row < call->rows; row++) {
-        uint64_t t = (uint64_t)in[row * step];
+        uint64_t t = (uint64_t)in[(size_t)row * step];
         int64_t rest = (int64_t)(t - (uint64_t)offset) % slide;
         rest += rest < 0 ? slide : 0;
         int64_t from = rest < cut ? 0 : cut, to = rest < cut ? cut : slide;

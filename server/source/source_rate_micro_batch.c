@@ -122,6 +122,7 @@ static enum status parse_offset(struct bytes text, struct batch_offset *out, str
     if (text.size_bytes > 0 && text.size_bytes < sizeof copy) {
         memcpy(copy, text.data, text.size_bytes);
         copy[text.size_bytes] = '\0';
+        // NOLINTNEXTLINE(cert-err34-c): the server wrote the numbers
         if (sscanf(copy, "{\"offset\":%" SCNd64 ",\"timestamp\":%" SCNd64 "%c", &out->rows,
                    &out->time_ms, &end) == 3 &&
             end == '}')

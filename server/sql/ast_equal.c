@@ -95,6 +95,7 @@ bool ast_type_equal(const struct ast_type *a, const struct ast_type *b)
 static bool literal_equal(const struct ast_literal *a, const struct ast_literal *b)
 {
     return a->kind == b->kind && a->boolean == b->boolean && a->integer == b->integer &&
+           // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bits are what was written
            memcmp(&a->floating, &b->floating, sizeof(a->floating)) == 0 &&
            bytes_equal(a->text, b->text) && a->precision == b->precision && a->scale == b->scale &&
            a->from == b->from && a->to == b->to;

@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define WORKER_MAGIC     0x3072ce2U
 #define SUPERVISOR_MAGIC 0x50be2715U
 #define WORKER_FD        3

@@ -79,7 +79,7 @@ static void set_handlers(void (*handler)(int))
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 static void send_locked(struct control *control, const struct message *message)
@@ -226,7 +226,7 @@ static enum status start_thread(struct control *control, struct error *err)
     pthread_attr_destroy(&attributes);
     return failed == 0 ? OK
                        : error_raise(err, STATUS_IO_FAILURE, "path", "control thread", "reason",
-                                     strerror(failed), NULL);
+                                     strerrordesc_np(failed), NULL);
 }
 
 enum status control_open(int take_fd, struct control **out, struct error *err)
