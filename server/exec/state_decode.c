@@ -9,6 +9,7 @@
 #include "columnar/row_key.h"
 #include "columnar/value_text.h"
 #include "exec/aggregate_calls.h"
+#include "exec/join_bounds.h"
 #include "exec/session_key.h"
 #include "exec/stateful.h"
 #include "state/state_table.h"
@@ -41,7 +42,8 @@ struct state_decoder {
     const struct plan_node *node;
     const struct zone *zone;
     struct columns keys;
-    struct columns sides[2]; /* of a join */
+    struct columns sides[2];     /* of a join */
+    struct join_limit limits[2]; /* of their rows */
     struct aggregate_calls calls;
     uint32_t omitted; /* the grouping key that is not in the keys; UINT32_MAX: none */
     struct arena *arena;
@@ -104,6 +106,7 @@ static void open_join(struct arena *query, struct state_decoder *decoder)
         for (uint32_t i = 0; i < schema->field_count; i++)
             columns_add(&decoder->sides[side], &schema->fields[i]);
     }
+    join_limits(decoder->node, decoder->limits);
 }
 
 enum status state_decoder_new(struct arena *query, const struct plan_node *node,
@@ -339,6 +342,16 @@ static enum status print_sessions(struct state_decoder *decoder,
     return OK;
 }
 
+/* The watermark at which a row is forgotten: entries are put by the time in the row itself. */
+static int64_t expiry_of(const struct join_limit *limit, int64_t bucket)
+{
+    int64_t expires_us = bucket;
+    if (limit->kind == JOIN_LIMIT_VALUE && bucket != STATE_NO_END &&
+        __builtin_sub_overflow(bucket, limit->offset_us, &expires_us))
+        return STATE_NO_END;
+    return expires_us;
+}
+
 static enum status print_join(struct state_decoder *decoder,
                               const struct state_decoder_entry *entry, struct buffer *out,
                               struct error *err)
@@ -351,7 +364,7 @@ static enum status print_join(struct state_decoder *decoder,
     TRY(put_row_key(decoder, &decoder->sides[side],
                     bytes_of(entry->value.data + 1, entry->value.size_bytes - 1), out, err));
     buffer_printf(out, ",\"matched\":%s", entry->value.data[0] != 0 ? "true" : "false");
-    put_time(out, "expiresAt", entry->bucket);
+    put_time(out, "expiresAt", expiry_of(&decoder->limits[side], entry->bucket));
     buffer_add_text(out, "}");
     return OK;
 }

@@ -5,6 +5,7 @@
 #include "checkpoint/inspect.h"
 #include "json_rows.h"
 #include "play.h"
+#include "worker/state_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -678,6 +679,91 @@ static bool expect_checkpoint(struct player *player, const struct scn_record *re
     return holds;
 }
 
+/* ---- the state ---- */
+
+/* The state of the current query: of one operator its rows, of all their counts.  NULL: an error.
+ */
+static json_t *state_document(struct world *world, int64_t operator_id, int64_t batch_id,
+                              struct error *err)
+{
+    const struct query_config config = {
+        .vfs = world_disk(world),
+        .clock = world->clock,
+        .spec_json = bytes_of_text(world_spec(world, RUN_IDLE)),
+        .default_checkpoint_dir = world_path(world, "/checkpoints"),
+        .parallelism = 1,
+        .state_store = world->root == NULL ? STATE_STORE_MEMORY : STATE_STORE_ROCKSDB,
+        .find_sink = sink_collect_find,
+    };
+    const struct state_view_request request = {
+        .operator_id = operator_id, .batch_id = batch_id, .limit = 1000};
+    struct buffer text = {0};
+    json_t *document = NULL;
+    bool found = false;
+    if (state_view_make(&config, &request, &found, &text, err) == OK && found)
+        document = json_loads(buffer_text(&text), 0, NULL);
+    buffer_fini(&text);
+    return document;
+}
+
+/* "operator name  {row}"; which partition a row is in is nobody's business. */
+static void add_state_line(struct lines *lines, const char *head, size_t head_size, json_t *row)
+{
+    struct buffer line = {0};
+    (void)json_object_del(row, "partition");
+    char *text = json_dumps(row, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    buffer_printf(&line, "%.*s  %s", (int)head_size, head, text == NULL ? "" : text);
+    lines_add(lines, buffer_text(&line));
+    buffer_fini(&line);
+    free(text);
+}
+
+static void wanted_state(const struct scn_record *record, struct lines *want)
+{
+    for (size_t i = 0; i < record->body_count; i++) {
+        const char *line = record->body[i];
+        size_t head = strcspn(line, "{");
+        json_t *row = json_loads(line + head, 0, NULL);
+        while (head > 0 && line[head - 1] == ' ')
+            head--;
+        if (row != NULL)
+            add_state_line(want, line, head, row);
+        else if (strcmp(line, "(none)") != 0)
+            lines_add(want, line);
+        json_decref(row);
+    }
+}
+
+/* expect state [batch=N]: what all operators keep, in the version after that batch. */
+static bool expect_state(struct player *player, const struct scn_record *record, struct buffer *out)
+{
+    struct lines want = {0}, got = {0};
+    struct error err = ERROR_INIT;
+    const char *batch = scn_pair(record, "batch");
+    int64_t batch_id = batch == NULL ? STATE_VIEW_NEWEST : strtoll(batch, NULL, 10);
+    json_t *all = state_document(player->world, STATE_VIEW_ALL, batch_id, &err), *one, *row;
+    size_t i, k;
+    json_array_foreach(json_object_get(all, "operators"), i, one)
+    {
+        int64_t id = json_integer_value(json_object_get(one, "operatorId"));
+        char head[128];
+        (void)snprintf(head, sizeof head, "%lld %s", (long long)id,
+                       json_string_value(json_object_get(one, "name")));
+        json_t *rows = state_document(player->world, id, batch_id, &err);
+        json_array_foreach(json_object_get(rows, "rows"), k, row)
+            add_state_line(&got, head, strlen(head), row);
+        json_decref(rows);
+    }
+    json_decref(all);
+    if (err.status != OK)
+        return broken(player, record, &err);
+    wanted_state(record, &want);
+    bool holds = compare(player, record, &want, &got, false, out);
+    lines_fini(&want);
+    lines_fini(&got);
+    return holds;
+}
+
 bool expectation_holds(struct player *player, const struct scn_record *record, struct buffer *out)
 {
     const char *what = record->words[0];
@@ -695,6 +781,8 @@ bool expectation_holds(struct player *player, const struct scn_record *record, s
         return expect_files(player, record, "/archive", out);
     if (strcmp(what, "checkpoint") == 0)
         return expect_checkpoint(player, record, out);
+    if (strcmp(what, "state") == 0)
+        return expect_state(player, record, out);
     if (strcmp(what, "files") == 0 && record->word_count == 2) {
         const struct world_relation *relation = world_relation(player->world, record->words[1]);
         if (relation != NULL && relation->dir != NULL)

@@ -43,6 +43,8 @@ bool disk_errno(const char *name, int *out);
 bool play_sweep(struct player *player, size_t *index);
 
 /* expect ...: the body that is true now, one line per row, and whether `record` says the same.
+ * Beside what is read from a sink, the progress, the checkpoint and files: `expect state [batch=N]`
+ * are the rows that the operators keep, each "id name  {json}", as they were after that batch.
  * False if it does not; `out` then holds what came. */
 bool expectation_holds(struct player *player, const struct scn_record *record, struct buffer *out);
 

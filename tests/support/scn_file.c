@@ -37,7 +37,7 @@ static const struct directive {
     {"arm", 1, 2, false, "hit error torn", false, true},
     {"disk", 1, 1, false, "call nth", false, true},
     {"broker", 1, 1, false, "times", false, true},
-    {"expect", 1, 4, false, "", true, false},
+    {"expect", 1, 4, false, "batch", true, false},
     {"sweep", 1, 2, false, "at min", false, true},
     {"end", 0, 0, false, "", false, true},
 };
