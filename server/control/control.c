@@ -1,6 +1,7 @@
 #include "control/query.h"
 
 #include "base/check.h"
+#include "base/failpoint.h"
 #include "base/metric.h"
 #include "control/reports.h"
 #include "spec/diagnostics.h"
@@ -414,7 +415,9 @@ enum status control_begin(const struct control_options *options, struct control 
     control->paths = path_policy_new(options->config);
     const struct supervisor_events events = {
         .message = query_on_message, .ended = query_on_end, .signalled = on_signal, .ctx = control};
-    enum status status = supervisor_open(&events, &control->supervisor, err);
+    enum status status = failpoint_arm_environment(err);
+    if (status == OK)
+        status = supervisor_open(&events, &control->supervisor, err);
     if (status == OK)
         status = query_catalog_open(options->vfs, config_text(options->config, SETTING_dataDir),
                                     &control->catalog, err);
