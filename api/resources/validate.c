@@ -65,17 +65,20 @@ static void put_warnings(struct json_writer *json, const struct validation *vali
 
 static void put_analysis(struct json_writer *json, const struct validation *validation)
 {
-    if (!validation->analyzed) {
+    if (validation->resolved) {
+        put_modes(json, validation);
+        json_put_raw(json, "outputSchema", bytes_of_text(validation->schema_json));
+    } else {
         json_put_null(json, "outputModes");
-        json_put_null(json, "statefulOperators");
         json_put_null(json, "outputSchema");
+    }
+    if (!validation->analyzed) {
+        json_put_null(json, "statefulOperators");
         json_put_null(json, "plan");
         json_put_null(json, "planText");
         return;
     }
-    put_modes(json, validation);
     put_operators(json, validation);
-    json_put_raw(json, "outputSchema", bytes_of_text(validation->schema_json));
     json_put_raw(json, "plan", bytes_of_text(validation->plan_json));
     json_put_text(json, "planText", validation->plan_text);
 }

@@ -118,8 +118,9 @@ static enum status resolve_main(struct analyzer *analyzer, struct error *err)
     return OK;
 }
 
-/* Everything, as far as it can be looked at; the result is the first that was collected. */
-static enum status collect(struct analyzer *analyzer, struct error *err)
+/* Everything, as far as it can be looked at; the result is the first that was collected.
+ * *resolved: the SQL itself has names and types. */
+static enum status collect(struct analyzer *analyzer, bool *resolved, struct error *err)
 {
     size_t known = analyzer->diagnostics->count;
     connector_collect(analyzer);
@@ -128,12 +129,12 @@ static enum status collect(struct analyzer *analyzer, struct error *err)
     enum status status = resolve_main(analyzer, err);
     TRY(analyzer_go_on(analyzer, before, status, err));
     analyzer->analysis->next_id = analyzer->next_id;
-    bool resolved = status == OK && analyzer->broken == before;
+    *resolved = status == OK && analyzer->broken == before;
     if (!analyzer->options->bounded) {
-        status = resolved ? check_query(analyzer, err) : check_sink_alone(analyzer, err);
+        status = *resolved ? check_query(analyzer, err) : check_sink_alone(analyzer, err);
         TRY(analyzer_go_on(analyzer, analyzer->broken, status, err));
     }
-    if (analyzer->broken == 0)
+    if (analyzer->broken == 0 && analyzer->refused == 0)
         return OK;
     const struct diagnostic *at = analyzer->diagnostics->first;
     while (known-- > 0)
@@ -174,13 +175,19 @@ enum status analyze_query(struct arena *query, const struct query_spec *spec,
     analyzer.case_sensitive = conf_bool(&spec->conf, CONF_caseSensitive);
     analysis->ansi = analyzer.functions.ansi;
     analysis->time_zone = analyzer.functions.time_zone;
-    TRY(diagnostics == NULL ? stop_at_first(&analyzer, err) : collect(&analyzer, err));
-    *out = analysis;
-    return OK;
+    bool resolved = false;
+    enum status status =
+        diagnostics == NULL ? stop_at_first(&analyzer, err) : collect(&analyzer, &resolved, err);
+    if (status == OK || (resolved && !analyzer.unmarked))
+        *out = analysis;
+    return status;
 }
 
 enum status analyze_check_mode(const struct analysis *analysis, enum output_mode mode,
                                struct error *err)
 {
+    const struct query_spec *spec = analysis->spec;
+    if (spec->has_sink && sink_find(spec->sink.format) != NULL)
+        TRY(check_sink_mode(&spec->sink, mode, err));
     return check_streaming(analysis, mode, err);
 }

@@ -70,7 +70,8 @@ struct analysis {
 /*
  * Resolves spec->sql.  The result lives in `query`.  With a collector, everything that can be said
  * is added to it (sources and tables, views one by one, the items of each SELECT, the sink, the
- * streaming rules), each once, and the first of the errors is returned.
+ * streaming rules), each once, and the first of the errors is returned; *out is there even so if
+ * names, types and watermarks are known, and untouched if not.
  * Errors: every condition of analysis that Spark has, by its name; NOT_SUPPORTED.
  */
 MUST_USE enum status analyze_query(struct arena *query, const struct query_spec *spec,
@@ -78,8 +79,8 @@ MUST_USE enum status analyze_query(struct arena *query, const struct query_spec 
                                    struct diagnostics *diagnostics, struct analysis **out,
                                    struct error *err);
 
-/* What the streaming rules say about one output mode of a finished analysis: for "which modes are
- * legal, and why not".  OK: legal. */
+/* What the sink and the streaming rules say about one output mode of an analysis: for "which modes
+ * are legal, and why not".  OK: legal. */
 MUST_USE enum status analyze_check_mode(const struct analysis *analysis, enum output_mode mode,
                                         struct error *err);
 

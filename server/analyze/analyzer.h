@@ -89,6 +89,8 @@ struct analyzer {
     struct arena *arena;
     struct diagnostics *diagnostics; /* collects what is wrong; NULL: the first is returned */
     uint32_t broken;                 /* how often something was collected */
+    uint32_t refused;                /* collected, but all names are known: what a watermark says */
+    bool unmarked;                   /* one of them: a watermark is missing that was declared */
     struct connector *connectors;    /* of spec->sources, then spec->tables */
     const struct query_spec *spec;
     const struct analyze_options *options;
@@ -409,6 +411,9 @@ MUST_USE enum status check_streaming(const struct analysis *analysis, enum outpu
                                      struct error *err);
 /* The rules, the sink and the mode of the spec (check_sink.c). */
 MUST_USE enum status check_query(struct analyzer *analyzer, struct error *err);
+/* Whether the sink takes rows of the mode. */
+MUST_USE enum status check_sink_mode(const struct sink_spec *sink, enum output_mode mode,
+                                     struct error *err);
 /* What can be said of them where the SQL could not be resolved. */
 MUST_USE enum status check_sink_alone(struct analyzer *analyzer, struct error *err);
 

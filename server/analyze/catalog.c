@@ -62,6 +62,20 @@ static enum status watermark_column(struct analyzer *analyzer, const char *colum
     return relation_watermark(analyzer, relation, ordinal, delay_us, -1, -1, err);
 }
 
+/* Goes on after a watermark that is wrong: the columns are what they are, so whatever reads them is
+ * looked at as if nothing had happened. */
+static enum status refuse_watermark(struct analyzer *analyzer, enum status status,
+                                    struct error *err)
+{
+    if (status == OK || analyzer->diagnostics == NULL)
+        return status;
+    uint32_t before = analyzer->broken;
+    analyzer_collect(analyzer, err);
+    analyzer->broken = before;
+    analyzer->refused++;
+    return OK;
+}
+
 /* `base` is the pointer to the source or view. */
 static enum status watermark_of_spec(struct analyzer *analyzer, const struct watermark_spec *spec,
                                      const char *base, struct relation *relation, struct error *err)
@@ -69,14 +83,13 @@ static enum status watermark_of_spec(struct analyzer *analyzer, const struct wat
     if (spec->column == NULL)
         return OK;
     int64_t delay_us = 0;
-    uint32_t before = analyzer->broken;
     enum status status = at_field(base, "watermark/delay",
                                   catalog_delay(spec->delay, analyzer->arena, &delay_us, err), err);
-    TRY(analyzer_go_on(analyzer, before, status, err));
-    before = analyzer->broken;
+    TRY(refuse_watermark(analyzer, status, err));
     status = at_field(base, "watermark/column",
                       watermark_column(analyzer, spec->column, relation, delay_us, err), err);
-    return analyzer_go_on(analyzer, before, status, err);
+    analyzer->unmarked |= status != OK;
+    return refuse_watermark(analyzer, status, err);
 }
 
 enum status catalog_delay(const char *text, struct arena *arena, int64_t *out, struct error *err)

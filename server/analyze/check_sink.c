@@ -32,11 +32,27 @@ static void point_at_partition(const struct sink_spec *sink, size_t i, struct er
         (void)snprintf(err->pointer, sizeof err->pointer, "%s/%zu", base, i);
 }
 
+static enum status check_partition(struct analyzer *analyzer, const struct sink_spec *sink,
+                                   size_t i, struct error *err)
+{
+    const struct type *schema = analyzer->analysis->schema;
+    struct buffer names = {0};
+    for (uint32_t j = 0; j < schema->field_count; j++)
+        if (name_equal(analyzer, schema->fields[j].name, sink->partition_by[i]))
+            return OK;
+    for (uint32_t j = 0; j < schema->field_count; j++)
+        buffer_printf(&names, "%s%s", j > 0 ? ", " : "", schema->fields[j].name);
+    error_raise(err, STATUS__LEGACY_ERROR_TEMP_1196, "columnType", "Partition", "columnName",
+                sink->partition_by[i], "validColumnNames", buffer_text(&names), NULL);
+    buffer_fini(&names);
+    point_at_partition(sink, i, err);
+    return err->status;
+}
+
 static enum status check_partitions(struct analyzer *analyzer, const struct sink_spec *sink,
                                     struct error *err)
 {
     const struct type *schema = analyzer->analysis->schema;
-    struct buffer names = {0};
     if (sink->partition_by_count == 0)
         return OK;
     if (strcasecmp(sink->format, "memory") == 0) {
@@ -45,21 +61,11 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
                        sink->partition_by_pointer == NULL ? "" : sink->partition_by_pointer);
         return err->status;
     }
-    for (size_t i = 0; i < sink->partition_by_count; i++) {
-        bool found = false;
-        for (uint32_t j = 0; j < schema->field_count; j++)
-            found = found || name_equal(analyzer, schema->fields[j].name, sink->partition_by[i]);
-        if (found)
-            continue;
-        for (uint32_t j = 0; j < schema->field_count; j++)
-            buffer_printf(&names, "%s%s", j > 0 ? ", " : "", schema->fields[j].name);
-        error_raise(err, STATUS__LEGACY_ERROR_TEMP_1196, "columnType", "Partition", "columnName",
-                    sink->partition_by[i], "validColumnNames", buffer_text(&names), NULL);
-        buffer_fini(&names);
-        point_at_partition(sink, i, err);
-        return err->status;
-    }
-    if (sink->partition_by_count < schema->field_count)
+    uint32_t before = analyzer->broken;
+    for (size_t i = 0; i < sink->partition_by_count; i++)
+        TRY(analyzer_go_on(analyzer, analyzer->broken, check_partition(analyzer, sink, i, err),
+                           err));
+    if (sink->partition_by_count < schema->field_count || analyzer->broken > before)
         return OK;
     (void)error_raise(err, STATUS_ALL_PARTITION_COLUMNS_NOT_ALLOWED, NULL);
     (void)snprintf(err->pointer, sizeof err->pointer, "%s",
@@ -67,8 +73,7 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
     return err->status;
 }
 
-static enum status check_sink_mode(const struct sink_spec *sink, enum output_mode mode,
-                                   struct error *err)
+enum status check_sink_mode(const struct sink_spec *sink, enum output_mode mode, struct error *err)
 {
     static const char *const names[] = {"append", "update", "complete"};
     const struct sink_ops *ops = sink_find(sink->format);
@@ -115,14 +120,30 @@ static bool has_sink(const struct analyzer *analyzer)
            analyzer->spec->sink.format != NULL;
 }
 
+/* Whether each item of the query has a name, even if something else is wrong with it. */
+static bool names_are_known(const struct analysis *analysis)
+{
+    if (analysis->root == NULL)
+        return false;
+    for (uint32_t i = 0; i < analysis->schema->field_count; i++)
+        if (analysis->schema->fields[i].name[0] == '\0')
+            return false;
+    return true;
+}
+
 enum status check_sink_alone(struct analyzer *analyzer, struct error *err)
 {
     struct analysis *analysis = analyzer->analysis;
+    const struct sink_spec *sink = &analyzer->spec->sink;
     enum status status = analyze_output_mode(analyzer->spec->output_mode, &analysis->mode, err);
-    if (status == OK && has_sink(analyzer))
-        status = check_sink_mode(&analyzer->spec->sink, analysis->mode, err);
+    if (!has_sink(analyzer))
+        return status;
+    if (status == OK && !analyzer->spec->output_mode_wrong)
+        status = check_sink_mode(sink, analysis->mode, err);
     TRY(analyzer_go_on(analyzer, analyzer->broken, status, err));
-    return has_sink(analyzer) ? connector_sink(analyzer, NULL, err) : OK;
+    if (names_are_known(analysis))
+        TRY(analyzer_go_on(analyzer, analyzer->broken, check_partitions(analyzer, sink, err), err));
+    return connector_sink(analyzer, NULL, err);
 }
 
 enum status check_query(struct analyzer *analyzer, struct error *err)
@@ -130,17 +151,21 @@ enum status check_query(struct analyzer *analyzer, struct error *err)
     const struct sink_spec *sink = &analyzer->spec->sink;
     struct analysis *analysis = analyzer->analysis;
     TRY(analyze_output_mode(analyzer->spec->output_mode, &analysis->mode, err));
+    /* Nothing is said of a mode that is no mode, or of a query that lacks the watermark which is
+     * reported as wrong. */
+    bool judged = !analyzer->spec->output_mode_wrong && !analyzer->unmarked;
     if (!has_sink(analyzer))
-        return check_streaming(analysis, analysis->mode, err);
+        return judged ? check_streaming(analysis, analysis->mode, err) : OK;
     warn_of_equal_names(analyzer);
     uint32_t before = analyzer->broken;
-    TRY(analyzer_go_on(analyzer, before, check_sink_mode(sink, analysis->mode, err), err));
+    if (!analyzer->spec->output_mode_wrong)
+        TRY(analyzer_go_on(analyzer, before, check_sink_mode(sink, analysis->mode, err), err));
     bool mode_fits = analyzer->broken == before;
     before = analyzer->broken;
     TRY(analyzer_go_on(analyzer, before, check_partitions(analyzer, sink, err), err));
     bool partitions_fit = analyzer->broken == before;
     /* A mode that the sink refuses is not judged a second time. */
-    if (mode_fits)
+    if (mode_fits && judged)
         TRY(analyzer_go_on(analyzer, analyzer->broken,
                            check_streaming(analysis, analysis->mode, err), err));
     return connector_sink(analyzer, partitions_fit ? analysis->schema : NULL, err);

@@ -243,8 +243,8 @@ static enum status rule_pivot_is_two_aggregations(const struct checker *checker,
 
 static enum status rule_sort(const struct checker *checker, const struct logical_node *node)
 {
-    if (node->kind != LOGICAL_SORT || (checker->mode == MODE_COMPLETE && node->sort.global &&
-                                       has_below(node, is_plain_aggregate)))
+    if (node->kind != LOGICAL_SORT ||
+        (checker->mode == MODE_COMPLETE && has_below(node, is_plain_aggregate)))
         return OK;
     return raise_text(checker, node,
                       "Sorting is not supported on streaming DataFrames/Datasets, unless it is on "

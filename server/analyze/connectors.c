@@ -8,6 +8,7 @@
  */
 #include "analyze/analyzer.h"
 #include "base/check.h"
+#include "columnar/datetime_pattern.h"
 #include "source/file_options.h"
 #include "spec/diagnostics.h"
 
@@ -41,14 +42,66 @@ static const char *part_of(enum status status)
     }
 }
 
+static const char *written_of(const struct options *options, const char *name, const char *other)
+{
+    return options_get(options, name) != NULL || options_get(options, other) == NULL ? name : other;
+}
+
+/* The option with a pattern that nobody can read. */
+static const char *pattern_option(const struct options *options)
+{
+    static const char *const names[] = {"dateFormat", "timestampFormat", "timestampNTZFormat"};
+    const char *found = NULL;
+    struct arena *arena = arena_new("request", 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && found == NULL; i++) {
+        const char *value = options_get(options, names[i]);
+        struct error ignored = ERROR_INIT;
+        const struct datetime_pattern *pattern = NULL;
+        if (value != NULL &&
+            datetime_pattern_compile(arena, bytes_of_text(value), DATETIME_PATTERN_FORMAT, &pattern,
+                                     &ignored) != OK)
+            found = names[i];
+    }
+    arena_free(arena);
+    return found;
+}
+
+/* The option that the error is about; NULL: none, or it does not say. */
+static const char *option_meant(const struct options *options, const struct error *err)
+{
+    const char *glob = options_get(options, "pathGlobFilter");
+    const char *pattern = error_param(err, "pattern");
+    switch ((int)err->status) {
+    case STATUS_INVALID_TIMEZONE:
+        return "timeZone";
+    case STATUS_INVALID_PARAMETER_VALUE__CHARSET:
+        return written_of(options, "encoding", "charset");
+    case STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION:
+        return written_of(options, "compression", "codec");
+    case STATUS_OPTION_VALUE_EXCEEDS_ONE_CHARACTER:
+        return error_param(err, "paramName");
+    case STATUS_INVALID_DURATION:
+        return options_get(options, "rampUpTime") != NULL ? "rampUpTime" : NULL;
+    case STATUS_INVALID_GLOB:
+        return glob != NULL && pattern != NULL && strcmp(glob, pattern) == 0 ? "pathGlobFilter"
+                                                                             : "path";
+    case STATUS_INVALID_DATETIME_PATTERN__ILLEGAL_CHARACTER:
+    case STATUS_INVALID_DATETIME_PATTERN__LENGTH:
+    case STATUS_INVALID_DATETIME_PATTERN__WITH_SUGGESTION:
+    case STATUS_INCONSISTENT_BEHAVIOR_CROSS_VERSION__DATETIME_WEEK_BASED_PATTERN:
+    case STATUS_INCONSISTENT_BEHAVIOR_CROSS_VERSION__DATETIME_PATTERN_RECOGNITION:
+        return pattern_option(options);
+    default:
+        return error_param(err, "option");
+    }
+}
+
 /* Points at the option, or the part of the relation or sink at `base`, that the error is about. */
 static void point_at(const char *base, const struct options *options, struct error *err)
 {
     if (err->pointer[0] != '\0')
         return;
-    const char *option = error_param(err, "option");
-    if (option == NULL && err->status == STATUS_INVALID_TIMEZONE)
-        option = "timeZone";
+    const char *option = option_meant(options, err);
     if (option != NULL && options->pointer != NULL)
         options_point_at(options, option, err);
     else

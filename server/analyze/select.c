@@ -194,11 +194,22 @@ static bool names_no_alias(const struct expr *expr, void *arg)
            strncmp(expr->column.name, "lateralAliasReference(", 22) != 0;
 }
 
+/* The name of an item that is wrong: its alias, or that of the column it was to be; else "". */
+static const char *written_name(struct analyzer *analyzer, const struct ast_item *ast)
+{
+    if (ast->aliases.count > 0)
+        return name_text(analyzer, &ast->aliases.items[0]);
+    if (ast->expr->kind != AST_EXPR_COLUMN)
+        return "";
+    return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+}
+
 static enum status resolve_item(struct select *select, struct resolver *resolver,
                                 const struct ast_item *ast, struct error *err)
 {
     struct analyzer *analyzer = select->analyzer;
     struct expr_list found = {0};
+    uint32_t before = analyzer->broken;
     if (ast->expr->kind == AST_EXPR_STAR) {
         if (ast->aliases.count > 0)
             return error_raise(err, STATUS_INVALID_USAGE_OF_STAR_OR_REGEX, "elem", "'*'",
@@ -212,7 +223,8 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
     for (uint32_t i = 0; i < found.count; i++) {
         struct expr *expr = found.items[i];
         struct select_item item = {
-            .name = item_name(analyzer, ast, expr),
+            .name = analyzer->broken == before ? item_name(analyzer, ast, expr)
+                                               : written_name(analyzer, ast),
             .expr = resolver->used_alias ? expr_rewrite(analyzer->arena, expr, put_alias, select)
                                          : expr,
             .ast = ast->expr,
@@ -243,7 +255,7 @@ static void add_null_item(struct select *select, const struct ast_item *ast)
 {
     struct analyzer *analyzer = select->analyzer;
     struct select_item item = {
-        .name = ast->aliases.count > 0 ? name_text(analyzer, &ast->aliases.items[0]) : "",
+        .name = written_name(analyzer, ast),
         .expr = expr_null(analyzer->arena, type_simple(TYPE_VOID)),
         .ast = ast->expr,
         .alias_id = analyzer->next_id++,
@@ -300,20 +312,30 @@ static bool is_window_call(const struct ast_expr *ast)
             strncasecmp((const char *)name.data, "session_window", 14) == 0);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as grouping sets are nested */
+static enum status resolve_set_windows(struct select *select, const struct ast_grouping *element,
+                                       struct error *err)
+{
+    for (size_t i = 0; i < element->exprs.count; i++) {
+        if (!is_window_call(element->exprs.items[i]))
+            continue;
+        struct resolver resolver = select_resolver(select, CLAUSE_GROUP_BY);
+        struct expr *ignored;
+        TRY(resolve_expr(&resolver, element->exprs.items[i], &ignored, err));
+    }
+    for (size_t i = 0; i < element->child_count; i++)
+        TRY(resolve_set_windows(select, &element->children[i], err));
+    return OK;
+}
+
 /* window() of GROUP BY gives the column `window`, which the list may name. */
 static enum status resolve_group_windows(struct select *select, struct error *err)
 {
     const struct ast_group_by *group_by = select->ast->group_by;
-    for (size_t i = 0; group_by != NULL && i < group_by->count; i++) {
-        const struct ast_grouping *element = &group_by->elements[i];
-        for (size_t j = 0; j < element->exprs.count; j++) {
-            if (!is_window_call(element->exprs.items[j]))
-                continue;
-            struct resolver resolver = select_resolver(select, CLAUSE_GROUP_BY);
-            struct expr *ignored;
-            TRY(resolve_expr(&resolver, element->exprs.items[j], &ignored, err));
-        }
-    }
+    for (size_t i = 0; group_by != NULL && i < group_by->count; i++)
+        TRY(resolve_set_windows(select, &group_by->elements[i], err));
+    for (size_t i = 0; group_by != NULL && i < group_by->set_count; i++)
+        TRY(resolve_set_windows(select, &group_by->sets[i], err));
     return OK;
 }
 

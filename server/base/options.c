@@ -67,15 +67,16 @@ static const char *nearest_option(const char *name, const struct option_def *con
     return best;
 }
 
-static bool option_known(const char *name, const struct option_def *const *tables)
+static const struct option_def *option_find(const char *name,
+                                            const struct option_def *const *tables)
 {
     for (; *tables != NULL; tables++) {
         for (const struct option_def *def = *tables; def->name != NULL; def++) {
             if (strcasecmp(def->name, name) == 0)
-                return true;
+                return def;
         }
     }
-    return false;
+    return NULL;
 }
 
 void options_point_at(const struct options *options, const char *name, struct error *err)
@@ -97,25 +98,6 @@ void options_point_at(const struct options *options, const char *name, struct er
     }
     if (used < sizeof err->pointer)
         err->pointer[used] = '\0';
-}
-
-enum status options_check(const struct options *options, const struct option_def *const *tables,
-                          struct error *err)
-{
-    for (size_t i = 0; i < options->count; i++) {
-        const char *name = options->items[i].name;
-        if (option_known(name, tables))
-            continue;
-        const char *nearest = nearest_option(name, tables);
-        char hint[128] = "";
-        if (nearest != NULL)
-            (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
-        enum status status =
-            error_raise(err, STATUS_UNKNOWN_OPTION, "option", name, "hint", hint, NULL);
-        options_point_at(options, name, err);
-        return status;
-    }
-    return OK;
 }
 
 static enum status invalid(const struct options *options, const char *name, const char *value,
@@ -187,4 +169,105 @@ enum status options_bytes(const struct options *options, const char *name, int64
         }
     }
     return invalid(options, name, value, "a positive size such as 1048576, 10m or 1g", err);
+}
+
+#define WORDS_MAX       8
+#define WORD_BYTES_MAX  32
+#define WORDS_BYTES_MAX 160
+
+/* "off, archive or delete: what becomes of ..." -> its words, and their list as written. */
+static size_t split_words(const char *help, char words[WORDS_MAX][WORD_BYTES_MAX],
+                          char list[WORDS_BYTES_MAX])
+{
+    size_t count = 0;
+    size_t size = strcspn(help, ":");
+    (void)snprintf(list, WORDS_BYTES_MAX, "%.*s", (int)size, help);
+    for (const char *at = list; *at != '\0' && count < WORDS_MAX;) {
+        at += strspn(at, ", ");
+        size_t length = strcspn(at, ", ");
+        if (length > 0 && !(length == 2 && strncmp(at, "or", 2) == 0))
+            (void)snprintf(words[count++], WORD_BYTES_MAX, "%.*s", (int)length, at);
+        at += length;
+    }
+    return count;
+}
+
+static enum status check_word(const struct options *options, const struct option_def *def,
+                              struct error *err)
+{
+    char words[WORDS_MAX][WORD_BYTES_MAX], list[WORDS_BYTES_MAX];
+    const char *names[WORDS_MAX];
+    size_t count = split_words(def->help, words, list);
+    const char *value = options_get(options, def->name);
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(words[i], value) == 0)
+            return OK;
+        names[i] = words[i];
+    }
+    enum status status = invalid(options, def->name, value, list, err);
+    const char *nearest = nearest_name(value, names, count);
+    size_t used = strlen(err->text);
+    if (nearest != NULL && used < sizeof err->text)
+        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", nearest);
+    return status;
+}
+
+static enum status check_ratio(const struct options *options, const char *name, struct error *err)
+{
+    const char *value = options_get(options, name);
+    char *end = NULL;
+    double number = strtod(value, &end);
+    if (end == value || *end != '\0' || !(number >= 0 && number <= 1))
+        return invalid(options, name, value, "a number from 0 to 1", err);
+    return OK;
+}
+
+/* The value that counts, whatever becomes of it later. */
+static enum status check_value(const struct options *options, const struct option_def *def,
+                               struct error *err)
+{
+    bool flag = false;
+    int64_t number = 0;
+    switch (def->kind) {
+    case OPTION_BOOL:
+        return options_bool(options, def->name, false, &flag, err);
+    case OPTION_INT: {
+        bool any = def->min == 0 && def->max == 0;
+        return options_int(options, def->name, any ? INT64_MIN : def->min,
+                           any ? INT64_MAX : def->max, 0, &number, err);
+    }
+    case OPTION_BYTES:
+        return options_bytes(options, def->name, 0, &number, err);
+    case OPTION_WORD:
+        return check_word(options, def, err);
+    case OPTION_RATIO:
+        return check_ratio(options, def->name, err);
+    case OPTION_TEXT:
+    case OPTION_DURATION: /* with and without a unit: the reader of the option knows which */
+    case OPTION_CHAR:
+        return OK;
+    }
+    return OK;
+}
+
+enum status options_check(const struct options *options, const struct option_def *const *tables,
+                          struct error *err)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const char *name = options->items[i].name;
+        const struct option_def *def = option_find(name, tables);
+        if (def != NULL) {
+            TRY(check_value(options, def, err));
+            continue;
+        }
+        const char *nearest = nearest_option(name, tables);
+        char hint[128] = "";
+        if (nearest != NULL)
+            (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
+        enum status status =
+            error_raise(err, STATUS_UNKNOWN_OPTION, "option", name, "hint", hint, NULL);
+        options_point_at(options, name, err);
+        return status;
+    }
+    return OK;
 }

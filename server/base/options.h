@@ -26,6 +26,8 @@ enum option_kind {
     OPTION_BYTES,    /* integer or Spark's "10m", "1g" */
     OPTION_DURATION, /* "10 seconds" */
     OPTION_CHAR,     /* one character (or an escape such as \t) */
+    OPTION_WORD,     /* one of the words that `help` begins with: "off, archive or delete: ..." */
+    OPTION_RATIO,    /* a number from 0 to 1 */
 };
 
 struct option_def {
@@ -33,14 +35,15 @@ struct option_def {
     enum option_kind kind;
     int64_t min, max;          /* OPTION_INT; both 0 = any */
     const char *default_value; /* NULL = not set */
-    const char *help;          /* one sentence */
+    const char *help;          /* one sentence; OPTION_WORD: after the words and a colon */
 };
 
 /* The value as written (the last of equal names wins), or NULL. */
 const char *options_get(const struct options *options, const char *name);
 
-/* Every option must stand in one of the tables (each ended by a NULL name; `tables` by NULL).
- * Errors: UNKNOWN_OPTION with the nearest name and the pointer. */
+/* Every option must stand in one of the tables (each ended by a NULL name; `tables` by NULL), and
+ * its value must be one of its kind: also that of an option that has no effect.
+ * Errors: UNKNOWN_OPTION and INVALID_OPTION_VALUE with the nearest name and the pointer. */
 MUST_USE enum status options_check(const struct options *options,
                                    const struct option_def *const *tables, struct error *err);
 

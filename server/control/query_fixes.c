@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FIXES_MAX 8 /* per request: each costs an analysis */
+#define FIXES_MAX      12 /* per request: each costs an analysis */
+#define WATERMARKS_MAX 3  /* of one error */
 
 /* The container and the last name of a JSON pointer, or NULL. */
 static json_t *resolve(json_t *root, const char *pointer, char *last, size_t last_size)
@@ -324,12 +325,13 @@ static size_t words_of(struct arena *arena, const char *expected, const char **w
     return count;
 }
 
-/* A misspelt word where only some are possible. */
-static void fix_value(struct fixing *fixing, struct diagnostic *diagnostic)
+/* A misspelt word where only some are possible; `written` and `possible` name the parameters. */
+static void fix_word(struct fixing *fixing, struct diagnostic *diagnostic, const char *written,
+                     const char *possible)
 {
     const char *words[16];
-    const char *value = error_param(&diagnostic->error, "value");
-    const char *expected = error_param(&diagnostic->error, "expected");
+    const char *value = error_param(&diagnostic->error, written);
+    const char *expected = error_param(&diagnostic->error, possible);
     if (value == NULL || expected == NULL || diagnostic->error.pointer[0] == '\0' ||
         strncmp(expected, "a ", 2) == 0 || strncmp(expected, "an ", 3) == 0)
         return; /* "an integer from 1 to 10" is no list of words */
@@ -346,6 +348,51 @@ static void fix_format(struct fixing *fixing, struct diagnostic *diagnostic)
         set_value(fixing, diagnostic, right, "The format is known.");
 }
 
+/* ---- watermarks ---- */
+
+static bool is_named(const struct query_spec *spec, const char *column)
+{
+    if (spec->sql != NULL && strcasestr(spec->sql, column) != NULL)
+        return true;
+    for (size_t i = 0; i < spec->view_count; i++)
+        if (spec->views[i].sql != NULL && strcasestr(spec->views[i].sql, column) != NULL)
+            return true;
+    return false;
+}
+
+/* Where a watermark is missing: one on a time column that the SQL names, of a source without. */
+static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const struct query_spec *spec = fixing->validation->spec;
+    struct diagnostics *list = fixing->validation->diagnostics;
+    struct arena *arena = fixing->arena;
+    size_t offered = 0;
+    for (size_t i = 0; i < spec->source_count; i++) {
+        const struct relation_spec *source = &spec->sources[i];
+        const char *options = source->options.pointer;
+        uint32_t fields = source->schema == NULL ? 0 : source->schema->field_count;
+        if (source->watermark.column != NULL || !ends_with(options, "/options"))
+            continue;
+        for (uint32_t j = 0; j < fields && offered < WATERMARKS_MAX; j++) {
+            const struct type_field *field = &source->schema->fields[j];
+            if (field->type->id != TYPE_TIMESTAMP || !is_named(spec, field->name))
+                continue;
+            offered++;
+            diagnostic_add_fix(
+                list, diagnostic,
+                arena_sprintf(arena, "Add a watermark on %s of %s", field->name, source->name),
+                "A row comes out once, when the watermark has passed it; input that is later than "
+                "10 minutes is left out.");
+            diagnostic_add_value_edit(
+                list, diagnostic,
+                arena_sprintf(arena, "%.*s/watermark", (int)(strlen(options) - strlen("/options")),
+                              options),
+                arena_sprintf(arena, "{\"column\":%s,\"delay\":\"10 minutes\"}",
+                              as_json(arena, field->name)));
+        }
+    }
+}
+
 /* ---- all ---- */
 
 static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
@@ -355,6 +402,18 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_STREAMING_OUTPUT_MODE__INVALID:
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
         fix_mode(fixing, diagnostic);
+        fix_watermark(fixing, diagnostic);
+        break;
+    case STATUS__LEGACY_ERROR_TEMP_3102:
+    case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
+        if (strstr(diagnostic->error.text, "without") != NULL)
+            fix_watermark(fixing, diagnostic);
+        break;
+    case STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION:
+        fix_word(fixing, diagnostic, "codecName", "availableCodecs");
+        break;
+    case STATUS_INVALID_PARAMETER_VALUE__CHARSET:
+        fix_word(fixing, diagnostic, "charset", "charsets");
         break;
     case STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION:
         fix_column(fixing, diagnostic);
@@ -369,7 +428,7 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
         break;
     case STATUS_INVALID_FIELD_VALUE:
     case STATUS_INVALID_OPTION_VALUE:
-        fix_value(fixing, diagnostic);
+        fix_word(fixing, diagnostic, "value", "expected");
         break;
     case STATUS_DATA_SOURCE_NOT_FOUND:
         fix_format(fixing, diagnostic);

@@ -4,11 +4,9 @@
 #include "analyze/check_warnings.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/path.h"
 #include "base/vfs_posix.h"
 #include "plan/planner.h"
 #include "sink/sink.h"
-#include "source/file_options.h"
 #include "source/source.h"
 #include "spec/conf.h"
 
@@ -99,11 +97,9 @@ static const char *take_text(struct arena *arena, struct buffer *text)
 static void describe(struct arena *arena, const struct analysis *analysis,
                      const struct physical_plan *plan, struct validation *out)
 {
-    struct buffer schema = {0}, text = {0}, json = {0};
-    type_print_json(&schema, analysis->schema);
+    struct buffer text = {0}, json = {0};
     plan_print_text(&text, plan);
     plan_print_json(&json, plan);
-    out->schema_json = take_text(arena, &schema);
     out->plan_text = take_text(arena, &text);
     out->plan_json = take_text(arena, &json);
     size_t count = 0;
@@ -183,56 +179,16 @@ static struct disk_catalog disk_catalog_of(const struct query_spec *spec,
     return (struct disk_catalog){.base = {.schema = relation_schema}, .spec = spec, .paths = paths};
 }
 
-/* The overlap of sink and sources that the analyser sees in the texts of the paths, once more with
- * links followed. */
-static enum status check_links(struct arena *arena, const struct path_policy *paths,
-                               const struct query_spec *spec, struct diagnostics *diagnostics,
-                               struct error *err)
+/* What is known of a query that is legal but for its mode, its sink or its options, too. */
+static void judge_modes(struct arena *arena, const struct analysis *analysis,
+                        struct validation *out)
 {
-    const char *dir = spec->has_sink ? options_get(&spec->sink.options, "path") : NULL;
-    if (dir == NULL || *dir == '\0' || path_policy_check(paths, dir, err) != OK) {
-        error_clear(err);
-        return OK;
-    }
-    const char *real_dir = path_policy_resolve(arena, path_absolute(arena, dir));
-    for (size_t i = 0; i < spec->source_count; i++) {
-        const struct relation_spec *source = &spec->sources[i];
-        const char *path = options_get(&source->options, "path");
-        if (path == NULL || *path == '\0' || file_options_would_read(arena, path, dir) ||
-            path_policy_check(paths, path, err) != OK ||
-            !file_options_would_read(arena, path_policy_resolve(arena, path_absolute(arena, path)),
-                                     real_dir)) {
-            error_clear(err);
-            continue;
-        }
-        (void)error_raise(err, STATUS_SINK_PATH_OVERLAPS_SOURCE, "path", dir, "source",
-                          source->name, "sourcePath", path, NULL);
-        options_point_at(&spec->sink.options, "path", err);
-        TRY(diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL));
-    }
-    return OK;
-}
-
-/* A checkpoint among the files that a source reads, or that lies where the sink writes. */
-static enum status check_checkpoint(struct arena *arena, const struct query_spec *spec,
-                                    struct diagnostics *diagnostics, struct error *err)
-{
-    const char *dir = spec->checkpoint_location;
-    const char *reason = NULL;
-    for (size_t i = 0; dir != NULL && i < spec->source_count; i++) {
-        const char *path = options_get(&spec->sources[i].options, "path");
-        if (path != NULL && *path != '\0' && file_options_would_read(arena, path, dir))
-            reason = arena_sprintf(arena, "the source %s reads %s", spec->sources[i].name, path);
-    }
-    const char *sink = spec->has_sink ? options_get(&spec->sink.options, "path") : NULL;
-    if (dir != NULL && sink != NULL && *sink != '\0' &&
-        path_is_below(path_absolute(arena, sink), dir))
-        reason = arena_sprintf(arena, "the sink writes to %s", sink);
-    if (reason == NULL)
-        return OK;
-    (void)error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", dir, "reason", reason, NULL);
-    (void)snprintf(err->pointer, sizeof err->pointer, "/checkpointLocation");
-    return diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL);
+    struct buffer schema = {0};
+    type_print_json(&schema, analysis->schema);
+    out->schema_json = take_text(arena, &schema);
+    for (int i = 0; i < OUTPUT_MODE_COUNT; i++)
+        (void)!analyze_check_mode(analysis, (enum output_mode)i, &out->mode[i]);
+    out->resolved = true;
 }
 
 static void analyze(struct arena *arena, const struct path_policy *paths, struct validation *out)
@@ -242,15 +198,17 @@ static void analyze(struct arena *arena, const struct path_policy *paths, struct
     struct disk_catalog catalog = disk_catalog_of(out->spec, paths);
     const struct analyze_options options = {.skip_sink = !out->spec->has_sink,
                                             .catalog = &catalog.base};
-    if (analyze_query(arena, out->spec, &options, out->diagnostics, &analysis, &err) != OK) {
-        if (!diagnostics_has_errors(out->diagnostics))
-            (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
+    enum status status =
+        analyze_query(arena, out->spec, &options, out->diagnostics, &analysis, &err);
+    if (status != OK && !diagnostics_has_errors(out->diagnostics))
+        (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
+    if (analysis != NULL)
+        judge_modes(arena, analysis, out);
+    if (status != OK)
         return;
-    }
+    CHECK(analysis != NULL);
     check_warnings(arena, analysis);
     add_warnings(arena, analysis, out);
-    for (int i = 0; i < OUTPUT_MODE_COUNT; i++)
-        (void)!analyze_check_mode(analysis, (enum output_mode)i, &out->mode[i]);
     struct physical_plan *plan = NULL;
     if (plan_query(arena, analysis, &plan, &err) != OK)
         (void)diagnostics_add(out->diagnostics, DIAGNOSTIC_ERROR, &err);
@@ -316,9 +274,7 @@ static enum status look_at(struct arena *arena, const struct path_policy *paths,
     TRY(query_spec_parse(arena, json, out->diagnostics, &spec, err));
     out->spec = spec;
     TRY(check_sink(spec, out->diagnostics, err));
-    TRY(path_policy_check_spec(paths, spec, out->diagnostics, err));
-    TRY(check_links(arena, paths, spec, out->diagnostics, err));
-    TRY(check_checkpoint(arena, spec, out->diagnostics, err));
+    TRY(query_check_paths(arena, paths, spec, out->diagnostics, err));
     if (can_analyze(spec))
         analyze(arena, paths, out);
     judge_triggers(arena, spec, out);

@@ -41,9 +41,10 @@ struct validation_warning {
 struct validation {
     struct diagnostics *diagnostics;
     const struct query_spec *spec;
-    bool analyzed; /* what follows is there; otherwise an error stood in the way */
+    bool resolved; /* names and types are known: modes and schema are there */
     struct error mode[OUTPUT_MODE_COUNT]; /* why not; status OK: legal */
     const char *schema_json;              /* of the output: Spark's JSON form */
+    bool analyzed; /* what follows is there; otherwise an error stood in the way */
     const char *plan_text, *plan_json;
     struct validation_operator *operators;
     size_t operator_count;
@@ -64,6 +65,12 @@ size_t query_count_errors(struct arena *arena, const struct path_policy *paths, 
 struct plan_node;
 void query_add_operators(struct arena *arena, const struct plan_node *node, enum output_mode mode,
                          struct validation *out);
+
+/* control/query_paths.c: what this server allows and the disk offers: the policy, a sink among the
+ * files of a source, directories that cannot be written to.  Nothing is made or changed. */
+MUST_USE enum status query_check_paths(struct arena *arena, const struct path_policy *paths,
+                                       const struct query_spec *spec,
+                                       struct diagnostics *diagnostics, struct error *err);
 
 /* Adds a warning to both lists. */
 struct analysis_warning;

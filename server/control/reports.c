@@ -11,8 +11,8 @@
 
 static const char *kind_name(enum option_kind kind)
 {
-    static const char *const names[] = {"text", "boolean",  "integer",
-                                        "size", "duration", "character"};
+    static const char *const names[] = {"text",     "boolean",   "integer", "size",
+                                        "duration", "character", "word",    "ratio"};
     return names[kind];
 }
 

@@ -23,8 +23,8 @@
 #define CSV_TASK_MAGIC   0xc5f7a5c0
 
 static const struct option_def read_options[] = {
-    {"mode", OPTION_TEXT, 0, 0, "PERMISSIVE",
-     "what happens to broken records: PERMISSIVE, DROPMALFORMED or FAILFAST"},
+    {"mode", OPTION_WORD, 0, 0, "PERMISSIVE",
+     "PERMISSIVE, DROPMALFORMED or FAILFAST: what becomes of broken records"},
     {"columnNameOfCorruptRecord", OPTION_TEXT, 0, 0, "_corrupt_record",
      "column that takes the text of a broken record"},
     {"sep", OPTION_TEXT, 0, 0, ",", "what separates values"},
@@ -37,7 +37,7 @@ static const struct option_def read_options[] = {
     {"header", OPTION_BOOL, 0, 0, "false", "the first line of a file names the columns"},
     {"enforceSchema", OPTION_BOOL, 0, 0, "true", "if false, a header has to name the columns"},
     {"inferSchema", OPTION_BOOL, 0, 0, "false", "has no effect: the schema is declared"},
-    {"samplingRatio", OPTION_TEXT, 0, 0, "1.0", "for schema inference: no effect"},
+    {"samplingRatio", OPTION_RATIO, 0, 0, "1.0", "for schema inference: no effect"},
     {"preferDate", OPTION_BOOL, 0, 0, "true", "for schema inference: no effect"},
     {"ignoreLeadingWhiteSpace", OPTION_BOOL, 0, 0, "false", "blanks before values are dropped"},
     {"ignoreTrailingWhiteSpace", OPTION_BOOL, 0, 0, "false", "blanks behind values are dropped"},
@@ -46,9 +46,9 @@ static const struct option_def read_options[] = {
     {"nanValue", OPTION_TEXT, 0, 0, "NaN", "text that stands for NaN"},
     {"positiveInf", OPTION_TEXT, 0, 0, "Inf", "text that stands for infinity"},
     {"negativeInf", OPTION_TEXT, 0, 0, "-Inf", "text that stands for minus infinity"},
-    {"unescapedQuoteHandling", OPTION_TEXT, 0, 0, "STOP_AT_DELIMITER",
-     "what a quote inside a value leads to: STOP_AT_CLOSING_QUOTE, BACK_TO_DELIMITER, "
-     "STOP_AT_DELIMITER, SKIP_VALUE or RAISE_ERROR"},
+    {"unescapedQuoteHandling", OPTION_WORD, 0, 0, "STOP_AT_DELIMITER",
+     "STOP_AT_CLOSING_QUOTE, BACK_TO_DELIMITER, STOP_AT_DELIMITER, SKIP_VALUE or RAISE_ERROR: what "
+     "a quote inside a value leads to"},
     {"maxColumns", OPTION_INT, 1, 1000000, "20480", "a record with more values fails the query"},
     {"maxCharsPerColumn", OPTION_INT, -1, INT32_MAX, "-1",
      "a value of more characters fails the query; -1: no limit"},

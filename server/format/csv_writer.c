@@ -14,8 +14,9 @@
 
 #include <stdlib.h>
 
-#define CSV_WRITER_MAGIC 0xc5f3217a
-#define CSV_FILE_MAGIC   0xc5ff11ea
+#define CSV_WRITER_MAGIC    0xc5f3217a
+#define EXTENSION_BYTES_MAX 32
+#define CSV_FILE_MAGIC      0xc5ff11ea
 
 const struct option_def csv_write_options[] = {
     {"sep", OPTION_TEXT, 0, 0, ",", "what separates values"},
@@ -398,12 +399,21 @@ static enum status parse_options(const struct options *options, struct csv_write
     return OK;
 }
 
+/* It ends the names of files. */
+static bool is_extension(const char *text)
+{
+    return strlen(text) <= EXTENSION_BYTES_MAX && strchr(text, '/') == NULL;
+}
+
 enum status csv_writer_new(struct arena *query, const struct format_config *config,
                            struct format_writer **out, struct error *err)
 {
     struct csv_writer *writer = arena_new_object(query, sizeof *writer);
     writer->magic = CSV_WRITER_MAGIC;
     const char *extension = options_get(config->options, "extension");
+    if (extension != NULL && !is_extension(extension))
+        return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", "extension", "value",
+                           extension, "expected", "the end of a file name", NULL);
     const char *suffix = arena_sprintf(query, ".%s", extension == NULL ? "csv" : extension);
     TRY(write_options_parse(query, config, "CSV", suffix, &writer->options, err));
     TRY(parse_options(config->options, writer, err));

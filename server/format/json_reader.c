@@ -18,8 +18,8 @@
 #define JSON_TASK_MAGIC   0x15077a5c
 
 const struct option_def json_read_options[] = {
-    {"mode", OPTION_TEXT, 0, 0, "PERMISSIVE",
-     "what happens to broken records: PERMISSIVE, DROPMALFORMED or FAILFAST"},
+    {"mode", OPTION_WORD, 0, 0, "PERMISSIVE",
+     "PERMISSIVE, DROPMALFORMED or FAILFAST: what becomes of broken records"},
     {"columnNameOfCorruptRecord", OPTION_TEXT, 0, 0, "_corrupt_record",
      "column that takes the text of a broken record"},
     {"multiLine", OPTION_BOOL, 0, 0, "false", "a file holds one JSON value over many lines"},
@@ -35,7 +35,7 @@ const struct option_def json_read_options[] = {
     {"locale", OPTION_TEXT, 0, 0, "en-US", "language of month and day names"},
     {"primitivesAsString", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
     {"prefersDecimal", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
-    {"samplingRatio", OPTION_TEXT, 0, 0, "1.0", "for schema inference: no effect"},
+    {"samplingRatio", OPTION_RATIO, 0, 0, "1.0", "for schema inference: no effect"},
     {"dropFieldIfAllNull", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
     {"inferTimestamp", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
     {"allowComments", OPTION_BOOL, 0, 0, "false", "comments of C and C++ are blanks"},

@@ -471,7 +471,7 @@ static enum status make_simple(struct maker *maker, struct logical_node *node,
         (*out)->filter.predicate = bind(maker, node->filter.predicate, child);
         return OK;
     case LOGICAL_SORT:
-        if (!node->sort.global)
+        if (!node->sort.global && !node->streaming) /* SORT BY of a stream: as good as ORDER BY */
             return make(maker, node->children[0], out, err);
         TRY(make_over(maker, node, PLAN_SORT, out, err));
         (*out)->sort.keys = bind_keys(maker, node->sort.keys, node->sort.key_count, child);

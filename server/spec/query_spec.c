@@ -491,6 +491,7 @@ static enum status read_output_mode(struct json_reader *reader, struct json_plac
             return OK;
         }
     }
+    spec->output_mode_wrong = true;
     (void)error_raise(reader->err, STATUS_STREAMING_OUTPUT_MODE__INVALID, "outputMode", mode, NULL);
     return json_report(reader, "/outputMode");
 }

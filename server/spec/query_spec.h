@@ -80,6 +80,7 @@ struct query_spec {
     struct sink_spec sink;
     bool has_sink;
     const char *output_mode; /* as written; "append" if absent */
+    bool output_mode_wrong;  /* no mode at all: reported, and "append" stands in its place */
     enum trigger_kind trigger;
     const char *trigger_interval; /* processingTime as written */
     int64_t trigger_interval_us;

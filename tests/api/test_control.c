@@ -182,15 +182,16 @@ static void a_path_that_cannot_be_used_needs_a_person(void **state)
     (void)state;
     make_dir(&server, "in");
     write_file(&server, "in/a.json", "{\"a\":1}\n");
-    write_file(&server, "file", "no directory");
     char spec[1024];
-    (void)snprintf(
-        spec, sizeof spec,
-        "{\"name\":\"path\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
-        "\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\",\"sink\":{"
-        "\"format\":\"json\",\"options\":{\"path\":\"%s/file/out\"}}}",
-        server.dir, server.dir);
+    (void)snprintf(spec, sizeof spec,
+                   "{\"name\":\"path\",\"desiredState\":\"STOPPED\",\"sources\":{\"c\":{\"format\":"
+                   "\"json\",\"schema\":\"a INT\","
+                   "\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\",\"sink\":{"
+                   "\"format\":\"json\",\"options\":{\"path\":\"%s/file/out\"}}}",
+                   server.dir, server.dir);
     json_decref(post(&server, "/v1/queries", spec, 201));
+    write_file(&server, "file", "no directory"); /* before it stands there, nothing is wrong */
+    json_decref(post(&server, "/v1/queries/path/start", NULL, 202));
     await_state(&server, "path", "FAILED");
     json_t *status = status_of("path");
     assert_string_equal(text_of(status, "stateReason"), "PATH_NOT_USABLE");

@@ -138,7 +138,6 @@ static void files_that_cannot_be_cleaned_are_counted(void **state)
     (void)state;
     char body[2048];
     make_dir(&server, "dirty");
-    write_file(&server, "blocked", "no directory");
     (void)snprintf(
         body, sizeof body,
         "{\"name\":\"dirty\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
@@ -147,6 +146,7 @@ static void files_that_cannot_be_cleaned_are_counted(void **state)
         "\"sink\":{\"format\":\"noop\"}}",
         server.dir, server.dir);
     json_decref(post(&server, "/v1/queries", body, 201));
+    write_file(&server, "blocked", "no directory");
     write_file(&server, "dirty/1.json", "{\"a\":1}\n");
     json_decref(act("dirty", "processAllAvailable", 200));
     write_file(&server, "dirty/2.json", "{\"a\":2}\n");

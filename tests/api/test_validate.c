@@ -560,6 +560,173 @@ static void what_watermarks_do_not_do_is_warned_of(void **state)
     }
 }
 
+/* What the answer says of a mode: its condition, "" if it is legal, NULL if nothing is said. */
+static const char *mode_of(const json_t *answer, const char *mode)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer, "outputModes"), i, item)
+    {
+        if (strcmp(text_of(item, "mode"), mode) == 0)
+            return json_is_true(json_object_get(item, "legal")) ? "" : text_of(item, "condition");
+    }
+    return NULL;
+}
+
+static void modes_are_judged_whatever_else_is_wrong(void **state)
+{
+    (void)state;
+#define OPERATION "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
+#define SINK      "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE"
+#define NOOP      "\"sink\":{\"format\":\"noop\"}"
+    static const struct {
+        const char *spec, *append, *update, *complete; /* NULL: nothing can be said */
+    } cases[] = {
+        {"{" IN "," SQL("SELECT b, count(*) AS c FROM s GROUP BY b") "," NOOP "}", OPERATION, "",
+         ""},
+        {"{" IN "," SQL("SELECT b, count(*) AS c FROM s GROUP BY b") "," OUT("json") "}", OPERATION,
+         SINK, SINK},
+        {"{" IN "," GOOD_SQL "," OUT("json") "}", "", SINK, SINK},
+        {"{" IN "," GOOD_SQL ",\"outputMode\":\"appendd\"," NOOP "}", "", "", OPERATION},
+        {"{" SOURCE("\"path\":\"$/in\",\"mode\":\"PERMISIVE\"") "," GOOD_SQL "," NOOP "}", "", "",
+         OPERATION},
+        {"{" IN "," SQL("SELECT nosuch FROM s") "," NOOP "}", NULL, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const char *const expected[] = {cases[i].append, cases[i].update, cases[i].complete};
+        static const char *const modes[] = {"append", "update", "complete"};
+        for (size_t j = 0; j < 3; j++) {
+            const char *said = mode_of(answer, modes[j]);
+            assert_true((said == NULL) == (expected[j] == NULL));
+            if (said != NULL)
+                assert_string_equal(said, expected[j]);
+        }
+        assert_int_equal(json_is_null(json_object_get(answer, "outputSchema")),
+                         cases[i].append == NULL);
+        json_decref(answer);
+    }
+}
+
+static void a_missing_watermark_has_a_fix(void **state)
+{
+    (void)state;
+    static const char *const sinks[] = {OUT("json"), NOOP};
+    for (size_t i = 0; i < 2; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec, "{%s,%s,%s}", IN,
+                       SQL("SELECT window, count(*) AS c FROM s GROUP BY window(at, '1 minute')"),
+                       sinks[i]);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const struct expected place = {NULL, "/sql", OPERATION};
+        const json_t *fixes = json_object_get(find(answer, &place), "fixes");
+        const json_t *fix = json_array_get(fixes, json_array_size(fixes) - 1);
+        assert_string_equal(text_of(fix, "title"), "Add a watermark on at of s");
+        const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
+        assert_string_equal(text_of(edit, "pointer"), "/sources/s/watermark");
+        assert_string_equal(text_of(json_object_get(edit, "value"), "column"), "at");
+        json_decref(answer);
+    }
+}
+
+static void a_wrong_watermark_hides_nothing(void **state)
+{
+    (void)state;
+#define WITH_MARK(column, delay)                                                                   \
+    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b STRING, at TIMESTAMP\","        \
+    "\"options\":{\"path\":\"$/in\"},\"watermark\":{\"column\":\"" column "\",\"delay\":\"" delay  \
+    "\"}}}"
+#define PARTS(list)                                                                                \
+    "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\"},\"partitionBy\":[" list "]}"
+#define UNRESOLVED "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+    static const struct {
+        const char *spec;
+        struct expected said[4];
+    } cases[] = {
+        {"{" WITH_MARK("att", "10 seconds") "," SQL("SELECT nosuch, b FROM s") "," PARTS(
+             "\"zz\",\"nosuch\"") "}",
+         {{NULL, "/sources/s/watermark/column", UNRESOLVED},
+          {NULL, "/sql", UNRESOLVED},
+          {NULL, "/sink/partitionBy/0", "_LEGACY_ERROR_TEMP_1196"}}},
+        {"{" WITH_MARK("at", "10 secnds") "," SQL("SELECT nosuch FROM s") "," OUT("json") "}",
+         {{NULL, "/sources/s/watermark/delay", "CANNOT_PARSE_INTERVAL"},
+          {NULL, "/sql", UNRESOLVED}}},
+        /* The rules for streams are not asked about a watermark that is known to be wrong. */
+        {"{" WITH_MARK("att", "1 second") "," SQL(
+             "SELECT count(*) AS c FROM s GROUP BY at") "," OUT("json") "}",
+         {{NULL, "/sources/s/watermark/column", UNRESOLVED}}},
+        {"{" IN "," GOOD_SQL "," PARTS("\"y\",\"a\",\"z\"") "}",
+         {{NULL, "/sink/partitionBy/0", "_LEGACY_ERROR_TEMP_1196"},
+          {NULL, "/sink/partitionBy/2", "_LEGACY_ERROR_TEMP_1196"}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        size_t count = 0;
+        for (; cases[i].said[count].pointer != NULL; count++)
+            assert_non_null(find(answer, &cases[i].said[count]));
+        assert_int_equal(json_array_size(json_object_get(answer, "diagnostics")), count);
+        json_decref(answer);
+    }
+}
+
+static void a_value_of_an_option_is_checked_by_its_kind(void **state)
+{
+    (void)state;
+#define CSV(option)                                                                                \
+    "{\"sources\":{\"s\":{\"format\":\"csv\",\"schema\":\"a INT, b STRING\",\"options\":{"         \
+    "\"path\":\"$/in\"," option "}}}," GOOD_SQL "," OUT("json") "}"
+#define TO_CSV(option)                                                                             \
+    "{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"csv\",\"options\":{\"path\":\"$/out\"," option    \
+    "}}}"
+#define INVALID "INVALID_OPTION_VALUE"
+    static const struct expected cases[] = {
+        {CSV("\"mode\":\"PERMISIVE\""), "/sources/s/options/mode", INVALID},
+        {CSV("\"cleanSource\":\"archiv\""), "/sources/s/options/cleanSource", INVALID},
+        {CSV("\"preferDate\":\"nein\""), "/sources/s/options/preferDate", INVALID},
+        {CSV("\"samplingRatio\":\"2\""), "/sources/s/options/samplingRatio", INVALID},
+        {CSV("\"header\":\"yse\""), "/sources/s/options/header", INVALID},
+        {CSV("\"encoding\":\"utf8x\""), "/sources/s/options/encoding",
+         "INVALID_PARAMETER_VALUE.CHARSET"},
+        {CSV("\"quote\":\"ab\""), "/sources/s/options/quote", "OPTION_VALUE_EXCEEDS_ONE_CHARACTER"},
+        {CSV("\"timestampFormat\":\"bbb\""), "/sources/s/options/timestampFormat",
+         "INVALID_DATETIME_PATTERN.WITH_SUGGESTION"},
+        {CSV("\"pathGlobFilter\":\"[\""), "/sources/s/options/pathGlobFilter", "INVALID_GLOB"},
+        {CSV("\"basePath\":\"$/nowhere\""), "/sources/s/options/basePath", INVALID},
+        {TO_CSV("\"compression\":\"gzp\""), "/sink/options/compression",
+         "CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION"},
+        {TO_CSV("\"dateFormat\":\"QQQQQQ\""), "/sink/options/dateFormat",
+         "INVALID_DATETIME_PATTERN.LENGTH"},
+        {TO_CSV("\"extension\":\"../x\""), "/sink/options/extension", INVALID},
+    };
+    EXPECT(cases);
+}
+
+static void a_sink_is_where_files_can_be_made(void **state)
+{
+    (void)state;
+    write_file(&server, "plain", "no directory\n");
+    static const struct expected cases[] = {
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"/proc/x\"}}}",
+         "/sink/options/path", INVALID},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/plain\"}}}",
+         "/sink/options/path", INVALID},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/plain/x/y\"}}}",
+         "/sink/options/path", INVALID},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"checkpointLocation\":\"$/plain/c\"}",
+         "/checkpointLocation", "INVALID_CHECKPOINT_LOCATION"},
+        {"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"archive\","
+                    "\"sourceArchiveDir\":\"$/plain\"") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/sourceArchiveDir", INVALID},
+        {"{" IN "," GOOD_SQL
+         ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/new/deep/out\"}}}",
+         NULL, NULL},
+    };
+    EXPECT(cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +742,11 @@ int main(void)
         cmocka_unit_test(each_trigger_is_judged),
         cmocka_unit_test(each_place_is_warned_of_once),
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
+        cmocka_unit_test(modes_are_judged_whatever_else_is_wrong),
+        cmocka_unit_test(a_missing_watermark_has_a_fix),
+        cmocka_unit_test(a_wrong_watermark_hides_nothing),
+        cmocka_unit_test(a_value_of_an_option_is_checked_by_its_kind),
+        cmocka_unit_test(a_sink_is_where_files_can_be_made),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
