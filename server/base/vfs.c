@@ -166,6 +166,33 @@ void vfs_unlock(struct vfs_lock *lock)
         lock->vfs->ops->unlock(lock);
 }
 
+enum status vfs_scratch_open(struct vfs *vfs, const char *path, struct vfs_scratch **out,
+                             struct error *err)
+{
+    check_path(vfs, path);
+    return vfs->ops->scratch(vfs, path, out, err);
+}
+
+enum status vfs_scratch_write(struct vfs_scratch *scratch, uint64_t offset, struct bytes content,
+                              struct error *err)
+{
+    CHECK(scratch != NULL);
+    return scratch->vfs->ops->scratch_write(scratch, offset, content, err);
+}
+
+enum status vfs_scratch_read(struct vfs_scratch *scratch, uint64_t offset, struct bytes_out out,
+                             struct error *err)
+{
+    CHECK(scratch != NULL);
+    return scratch->vfs->ops->scratch_read(scratch, offset, out, err);
+}
+
+void vfs_scratch_close(struct vfs_scratch *scratch)
+{
+    if (scratch != NULL)
+        scratch->vfs->ops->scratch_close(scratch);
+}
+
 enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes, struct arena *arena,
                     struct bytes *out, struct error *err)
 {

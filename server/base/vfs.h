@@ -35,6 +35,9 @@ struct vfs_map { /* content of a file for reading */
 struct vfs_lock {
     struct vfs *vfs;
 };
+struct vfs_scratch { /* read and written anywhere */
+    struct vfs *vfs;
+};
 
 /* Bytes beyond the end of a mapped content that may be read (they are zero): kernels that look at
  * 64 bytes at a time need no special last step. */
@@ -127,6 +130,20 @@ struct vfs_ops {
     enum status (*lock)(struct vfs *self, const char *path, struct vfs_lock **out,
                         struct error *err);
     void (*unlock)(struct vfs_lock *lock);
+
+    /*
+     * Disk space for what memory does not hold: empty, without a name as soon as it is open, gone
+     * with its close or with the process, and never synced.  `path` only says in which file system
+     * it is; what has this name is replaced.  A read gets what the last write of that place said,
+     * and zeroes where there was none.  Threads: any, also at once, for different places.
+     */
+    enum status (*scratch)(struct vfs *self, const char *path, struct vfs_scratch **out,
+                           struct error *err);
+    enum status (*scratch_write)(struct vfs_scratch *scratch, uint64_t offset, struct bytes content,
+                                 struct error *err);
+    enum status (*scratch_read)(struct vfs_scratch *scratch, uint64_t offset, struct bytes_out out,
+                                struct error *err);
+    void (*scratch_close)(struct vfs_scratch *scratch);
 };
 
 struct vfs {
@@ -163,6 +180,13 @@ MUST_USE enum status vfs_sync_dir(struct vfs *vfs, const char *dir, struct error
 MUST_USE enum status vfs_lock(struct vfs *vfs, const char *path, struct vfs_lock **out,
                               struct error *err);
 void vfs_unlock(struct vfs_lock *lock); /* NULL is fine */
+MUST_USE enum status vfs_scratch_open(struct vfs *vfs, const char *path, struct vfs_scratch **out,
+                                      struct error *err);
+MUST_USE enum status vfs_scratch_write(struct vfs_scratch *scratch, uint64_t offset,
+                                       struct bytes content, struct error *err);
+MUST_USE enum status vfs_scratch_read(struct vfs_scratch *scratch, uint64_t offset,
+                                      struct bytes_out out, struct error *err);
+void vfs_scratch_close(struct vfs_scratch *scratch); /* NULL is fine */
 
 /* Reads a whole file of at most `limit_bytes` into `arena`.  Errors: also LIMIT_EXCEEDED. */
 MUST_USE enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes,

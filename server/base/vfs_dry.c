@@ -137,6 +137,44 @@ static void dry_unlock(struct vfs_lock *lock)
     free(lock);
 }
 
+/* Who only looks has nothing that memory would not hold. */
+static enum status dry_scratch(struct vfs *self, const char *path, struct vfs_scratch **out,
+                               struct error *err)
+{
+    (void)self;
+    (void)out;
+    return error_raise(err, STATUS_PATH_NOT_USABLE, "path", path, "reason", "nothing is written",
+                       NULL);
+}
+
+static enum status dry_scratch_write(struct vfs_scratch *scratch, uint64_t offset,
+                                     struct bytes content, struct error *err)
+{
+    (void)scratch;
+    (void)offset;
+    (void)content;
+    (void)err;
+    CHECK(!"there is no scratch");
+    return OK;
+}
+
+static enum status dry_scratch_read(struct vfs_scratch *scratch, uint64_t offset,
+                                    struct bytes_out out, struct error *err)
+{
+    (void)scratch;
+    (void)offset;
+    (void)out;
+    (void)err;
+    CHECK(!"there is no scratch");
+    return OK;
+}
+
+static void dry_scratch_close(struct vfs_scratch *scratch)
+{
+    (void)scratch;
+    CHECK(!"there is no scratch");
+}
+
 static const struct vfs_ops dry_ops = {
     .name = "dry",
     .put = dry_put,
@@ -159,6 +197,10 @@ static const struct vfs_ops dry_ops = {
     .sync_dir = dry_path,
     .lock = dry_lock,
     .unlock = dry_unlock,
+    .scratch = dry_scratch,
+    .scratch_write = dry_scratch_write,
+    .scratch_read = dry_scratch_read,
+    .scratch_close = dry_scratch_close,
 };
 
 struct vfs *vfs_dry_new(struct vfs *inner)

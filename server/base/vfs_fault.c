@@ -223,6 +223,52 @@ static void fault_unlock(struct vfs_lock *lock)
     CHECK(!"a lock belongs to the inner vfs");
 }
 
+struct fault_scratch {
+    struct vfs_scratch base;
+    struct vfs_scratch *inner;
+    char *path;
+};
+
+static enum status fault_scratch(struct vfs *self, const char *path, struct vfs_scratch **out,
+                                 struct error *err)
+{
+    FAIL_IF_DUE(self, VFS_CALL_WRITE, path, err);
+    struct vfs_scratch *inner = NULL;
+    TRY(vfs_scratch_open(fault_of(self)->inner, path, &inner, err));
+    struct fault_scratch *scratch = calloc(1, sizeof *scratch);
+    CHECK(scratch != NULL);
+    scratch->base.vfs = self;
+    scratch->inner = inner;
+    scratch->path = strdup(path);
+    CHECK(scratch->path != NULL);
+    *out = &scratch->base;
+    return OK;
+}
+
+static enum status fault_scratch_write(struct vfs_scratch *base, uint64_t offset,
+                                       struct bytes content, struct error *err)
+{
+    struct fault_scratch *scratch = (struct fault_scratch *)base;
+    FAIL_IF_DUE(base->vfs, VFS_CALL_WRITE, scratch->path, err);
+    return vfs_scratch_write(scratch->inner, offset, content, err);
+}
+
+static enum status fault_scratch_read(struct vfs_scratch *base, uint64_t offset,
+                                      struct bytes_out out, struct error *err)
+{
+    struct fault_scratch *scratch = (struct fault_scratch *)base;
+    FAIL_IF_DUE(base->vfs, VFS_CALL_READ, scratch->path, err);
+    return vfs_scratch_read(scratch->inner, offset, out, err);
+}
+
+static void fault_scratch_close(struct vfs_scratch *base)
+{
+    struct fault_scratch *scratch = (struct fault_scratch *)base;
+    vfs_scratch_close(scratch->inner);
+    free(scratch->path);
+    free(scratch);
+}
+
 static const struct vfs_ops fault_ops = {
     .name = "fault",
     .put = fault_put,
@@ -245,6 +291,10 @@ static const struct vfs_ops fault_ops = {
     .sync_dir = fault_sync_dir,
     .lock = fault_lock,
     .unlock = fault_unlock,
+    .scratch = fault_scratch,
+    .scratch_write = fault_scratch_write,
+    .scratch_read = fault_scratch_read,
+    .scratch_close = fault_scratch_close,
 };
 
 struct vfs *vfs_fault_new(struct vfs *inner)

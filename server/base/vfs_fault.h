@@ -10,11 +10,11 @@
 #include "base/vfs.h"
 
 enum vfs_call {
-    VFS_CALL_WRITE,  /* put, append, open for appending */
+    VFS_CALL_WRITE,  /* put, append, open for appending, scratch */
     VFS_CALL_SYNC,   /* sync, sync_dir */
     VFS_CALL_RENAME, /* rename, link */
     VFS_CALL_REMOVE, /* remove, remove_tree */
-    VFS_CALL_READ,   /* map, read_at */
+    VFS_CALL_READ,   /* map, read_at, scratch_read */
     VFS_CALL_LIST,   /* list, stat */
     VFS_CALL_ANY,    /* any of the above that changes the disk: write, sync, rename, remove */
     VFS_CALL_COUNT_,

@@ -63,6 +63,11 @@ struct mem_lock {
     uint64_t life;
 };
 
+struct mem_scratch {
+    struct vfs_scratch base;
+    struct buffer content;
+};
+
 static struct mem *mem_of(struct vfs *vfs)
 {
     struct mem *mem = (struct mem *)vfs;
@@ -596,6 +601,70 @@ static void mem_unlock(struct vfs_lock *base)
     free(lock);
 }
 
+/* No node of the tree: nothing of it has a name, or outlives its handle. */
+static enum status mem_scratch(struct vfs *self, const char *path, struct vfs_scratch **out,
+                               struct error *err)
+{
+    struct mem *mem = mem_of(self);
+    pthread_mutex_lock(&mem->lock);
+    struct name *name = NULL;
+    int reason = find_name(mem, path, true, &name);
+    if (reason == 0 && name->now != NULL && name->now->kind == VFS_DIR)
+        reason = EISDIR;
+    if (reason == 0) {
+        struct mem_scratch *scratch = calloc(1, sizeof *scratch);
+        CHECK(scratch != NULL);
+        scratch->base.vfs = self;
+        name_set_now(name, NULL);
+        *out = &scratch->base;
+    }
+    return unlock_with(mem, reason, path, err);
+}
+
+static enum status mem_scratch_write(struct vfs_scratch *base, uint64_t offset,
+                                     struct bytes content, struct error *err)
+{
+    (void)err;
+    struct mem_scratch *scratch = (struct mem_scratch *)base;
+    struct mem *mem = mem_of(base->vfs);
+    pthread_mutex_lock(&mem->lock);
+    struct buffer *all = &scratch->content;
+    size_t end = (size_t)offset + content.size_bytes;
+    if (end > all->size_bytes) {
+        memset(buffer_reserve(all, end - all->size_bytes), 0, end - all->size_bytes);
+        all->size_bytes = end;
+    }
+    if (content.size_bytes > 0)
+        memcpy(all->data + offset, content.data, content.size_bytes);
+    pthread_mutex_unlock(&mem->lock);
+    return OK;
+}
+
+static enum status mem_scratch_read(struct vfs_scratch *base, uint64_t offset, struct bytes_out out,
+                                    struct error *err)
+{
+    (void)err;
+    struct mem_scratch *scratch = (struct mem_scratch *)base;
+    struct mem *mem = mem_of(base->vfs);
+    pthread_mutex_lock(&mem->lock);
+    const struct buffer *all = &scratch->content;
+    size_t left = offset < all->size_bytes ? all->size_bytes - (size_t)offset : 0;
+    size_t part = left < out.size_bytes ? left : out.size_bytes;
+    if (part > 0)
+        memcpy(out.data, all->data + offset, part);
+    if (part < out.size_bytes)
+        memset(out.data + part, 0, out.size_bytes - part);
+    pthread_mutex_unlock(&mem->lock);
+    return OK;
+}
+
+static void mem_scratch_close(struct vfs_scratch *base)
+{
+    struct mem_scratch *scratch = (struct mem_scratch *)base;
+    buffer_fini(&scratch->content);
+    free(scratch);
+}
+
 static const struct vfs_ops mem_ops = {
     .name = "memory",
     .put = mem_put,
@@ -618,6 +687,10 @@ static const struct vfs_ops mem_ops = {
     .sync_dir = mem_sync_dir,
     .lock = mem_lock,
     .unlock = mem_unlock,
+    .scratch = mem_scratch,
+    .scratch_write = mem_scratch_write,
+    .scratch_read = mem_scratch_read,
+    .scratch_close = mem_scratch_close,
 };
 
 struct vfs *vfs_mem_new(const struct clock *clock)

@@ -17,9 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define POSIX_FILE_MAGIC 0x70f11e01U
-#define POSIX_MAP_MAGIC  0x70f1a902U
-#define POSIX_LOCK_MAGIC 0x70f10c03U
+#define POSIX_FILE_MAGIC    0x70f11e01U
+#define POSIX_MAP_MAGIC     0x70f1a902U
+#define POSIX_LOCK_MAGIC    0x70f10c03U
+#define POSIX_SCRATCH_MAGIC 0x70f15c04U
 
 #define WRITE_AHEAD_BYTES ((uint64_t)1 << 20)
 
@@ -49,6 +50,13 @@ struct posix_lock {
     struct vfs_lock base;
     uint32_t magic;
     int fd;
+};
+
+struct posix_scratch {
+    struct vfs_scratch base;
+    uint32_t magic;
+    int fd;
+    char *path;
 };
 
 static struct vfs posix_vfs;
@@ -681,6 +689,67 @@ static void posix_unlock(struct vfs_lock *base)
     free(lock);
 }
 
+static enum status posix_scratch(struct vfs *self, const char *path, struct vfs_scratch **out,
+                                 struct error *err)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return vfs_error(err, path, errno);
+    int fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd < 0)
+        return vfs_error(err, path, errno);
+    if (unlink(path) != 0) {
+        int reason = errno;
+        close(fd);
+        return vfs_error(err, path, reason);
+    }
+    struct posix_scratch *scratch = calloc(1, sizeof *scratch);
+    CHECK(scratch != NULL);
+    scratch->base.vfs = self;
+    scratch->magic = POSIX_SCRATCH_MAGIC;
+    scratch->fd = fd;
+    scratch->path = strdup(path);
+    CHECK(scratch->path != NULL);
+    *out = &scratch->base;
+    return OK;
+}
+
+static struct posix_scratch *scratch_of(struct vfs_scratch *base)
+{
+    struct posix_scratch *scratch = (struct posix_scratch *)base;
+    CHECK_MAGIC(scratch, POSIX_SCRATCH_MAGIC);
+    return scratch;
+}
+
+static enum status posix_scratch_write(struct vfs_scratch *base, uint64_t offset,
+                                       struct bytes content, struct error *err)
+{
+    const struct posix_scratch *scratch = scratch_of(base);
+    int reason = write_all(scratch->fd, content, offset);
+    return reason == 0 ? OK : vfs_error(err, scratch->path, reason);
+}
+
+static enum status posix_scratch_read(struct vfs_scratch *base, uint64_t offset,
+                                      struct bytes_out out, struct error *err)
+{
+    const struct posix_scratch *scratch = scratch_of(base);
+    size_t done = 0;
+    int reason = read_all(scratch->fd, offset, out, &done);
+    if (reason != 0)
+        return vfs_error(err, scratch->path, reason);
+    if (done < out.size_bytes)
+        memset(out.data + done, 0, out.size_bytes - done);
+    return OK;
+}
+
+static void posix_scratch_close(struct vfs_scratch *base)
+{
+    struct posix_scratch *scratch = scratch_of(base);
+    close(scratch->fd);
+    free(scratch->path);
+    scratch->magic = 0;
+    free(scratch);
+}
+
 static const struct vfs_ops posix_ops = {
     .name = "posix",
     .put = posix_put,
@@ -703,6 +772,10 @@ static const struct vfs_ops posix_ops = {
     .sync_dir = posix_sync_dir,
     .lock = posix_lock,
     .unlock = posix_unlock,
+    .scratch = posix_scratch,
+    .scratch_write = posix_scratch_write,
+    .scratch_read = posix_scratch_read,
+    .scratch_close = posix_scratch_close,
 };
 
 static struct vfs posix_vfs = {.ops = &posix_ops};

@@ -10,7 +10,7 @@
  * What is durable is, for each key, all its sessions.
  *
  * Keys that were let go (state/spill.h) come back when a batch has rows for them, and when a pass
- * over the store, made once the watermark has reached the first of their ends, finds that one of
+ * over the disk, made once the watermark has reached the first of their ends, finds that one of
  * their sessions has ended.
  */
 #include "base/check.h"
@@ -41,7 +41,7 @@ struct session_aggregate {
     struct spill spill;
     uint64_t spilled_sessions;
     int64_t spilled_first_us; /* none of them ends before */
-    struct arena *passing;    /* sessions of the store that only come out; NULL until needed */
+    struct arena *passing;    /* sessions of the disk that only come out; NULL until needed */
 };
 
 static enum status session_open(struct exec_node *self, struct arena *query,
@@ -106,7 +106,13 @@ static enum status load_sessions(struct session_aggregate *state, struct state_e
     return OK;
 }
 
-/* ---- what is in the store only ---- */
+/* ---- what is on the disk only ---- */
+
+/* Keys on their way to the disk, or off it. */
+struct entry_source {
+    struct spill_source base;
+    struct session_aggregate *state;
+};
 
 struct pass {
     struct spill_receiver base;
@@ -171,23 +177,7 @@ static enum status sift(struct session_aggregate *state, int64_t watermark_us, s
     return OK;
 }
 
-static enum status count_sessions(struct spill_receiver *self, int64_t bucket, struct bytes key,
-                                  struct bytes value, struct error *err)
-{
-    struct session_aggregate *state = ((struct pass *)self)->state;
-    (void)bucket;
-    (void)key;
-    while (value.size_bytes > 0) {
-        struct saved_session saved;
-        TRY(read_session(&value, &saved, err));
-        state->spilled_sessions++;
-        if (saved.end_us < state->spilled_first_us)
-            state->spilled_first_us = saved.end_us;
-    }
-    return OK;
-}
-
-/* The sessions of the writer's keys that are in the store only come back into memory. */
+/* The sessions of the writer's keys that are on the disk only come back into memory. */
 static enum status fetch_keys(struct session_aggregate *state, const struct exec_context *ctx,
                               const struct session_groups *groups, struct error *err)
 {
@@ -196,7 +186,7 @@ static enum status fetch_keys(struct session_aggregate *state, const struct exec
         const struct session_group *group = &groups->groups[groups->order[i]];
         bool late = ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us;
         if (!late && !is_in_memory(state, group->key))
-            spill_want(&state->spill, STATE_NO_END, group->key);
+            spill_want(&state->spill, STATE_NO_END, group->hash, group->key);
     }
     return spill_fetch(&state->spill, &pass.base, err);
 }
@@ -207,17 +197,14 @@ static enum status session_begin(struct exec_node *self, struct exec_context *ct
                                  struct error *err)
 {
     (void)ctx;
+    (void)err;
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     state->touched_count = 0;
     state->stats = (struct operator_stats){0};
     session_store_pack(&state->store);
     spill_begin(&state->spill);
-    if (!state->spill.reopened)
-        return OK;
-    struct pass pass = {.base = {.receive = count_sessions}, .state = state};
-    state->spill.reopened = false;
-    return spill_scan(&state->spill, STATE_NO_END, &pass.base, err);
+    return OK;
 }
 
 static void touch(struct session_aggregate *state, struct state_entry *entry, uint32_t run)
@@ -374,7 +361,6 @@ static enum status close_sessions(struct emission *emission, struct state_entry 
     if (list->arena != NULL)
         TRY(flush(emission, err)); /* states lie in the memory of the key */
     session_store_remove_key(store, entry);
-    state->spill.taken = !spill_is_empty(&state->spill);
     return OK;
 }
 
@@ -412,7 +398,26 @@ static enum status evict(struct emission *emission, struct error *err)
     return flush(emission, err);
 }
 
-/* Emits the sessions of the store that memory does not have. */
+static struct bytes entry_key(struct spill_source *self, const void *item)
+{
+    return state_key(((struct entry_source *)self)->state->store.table, item);
+}
+
+/* Keys that have gone are gone on the disk, too. */
+static enum status forget_gone(struct session_aggregate *state, struct error *err)
+{
+    struct entry_source source = {.base = {.key = entry_key}, .state = state};
+    if (spill_is_empty(&state->spill))
+        return OK;
+    for (uint32_t i = 0; i < state->touched_count; i++)
+        if (session_entry_is_gone(state->touched[i]))
+            TRY(spill_put(&state->spill, STATE_NO_END,
+                          state_hash(state_key(state->store.table, state->touched[i])),
+                          state->touched[i], &source.base, err));
+    return spill_flush(&state->spill, STATE_NO_END, &source.base, err);
+}
+
+/* Emits the sessions of the disk that memory does not have. */
 struct passage {
     struct spill_receiver base;
     struct emission *emission;
@@ -502,6 +507,8 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     CHECK(emission->blocks != NULL);
     enum status status =
         ctx->mode == EMIT_COMPLETE ? emit_all(emission, err) : evict(emission, err);
+    if (status == OK)
+        status = forget_gone(state, err);
     free(emission->blocks);
     free(emission);
     count_updated(state, ctx->run);
@@ -510,23 +517,29 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
 
 /* ---- what is durable ---- */
 
-static void put_key(struct session_aggregate *state, struct state_entry *entry, struct buffer *out)
+/* All sessions of a key. */
+static void save_sessions(struct session_aggregate *state, const struct session_list *list,
+                          struct buffer *out)
 {
-    const struct session_list *list = session_list_of(entry);
     struct buffer block = {0};
-    buffer_clear(&state->value);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct session_item *item = session_item_at(&state->store, list, i);
         buffer_clear(&block);
         aggregate_calls_save(&state->calls, item->block, &block, &state->scratch);
-        varint_put(&state->value, (uint64_t)item->start_us);
-        varint_put(&state->value, (uint64_t)item->end_us);
-        varint_put(&state->value, block.size_bytes);
-        buffer_add_bytes(&state->value, buffer_bytes(&block));
+        varint_put(out, (uint64_t)item->start_us);
+        varint_put(out, (uint64_t)item->end_us);
+        varint_put(out, block.size_bytes);
+        buffer_add_bytes(out, buffer_bytes(&block));
     }
+    buffer_fini(&block);
+}
+
+static void put_key(struct session_aggregate *state, struct state_entry *entry, struct buffer *out)
+{
+    buffer_clear(&state->value);
+    save_sessions(state, session_list_of(entry), &state->value);
     changelog_put(out, STATE_NO_END, state_key(state->store.table, entry),
                   buffer_bytes(&state->value));
-    buffer_fini(&block);
 }
 
 static enum status session_changes(struct exec_node *self, struct exec_context *ctx,
@@ -546,6 +559,17 @@ static enum status session_changes(struct exec_node *self, struct exec_context *
     return OK;
 }
 
+/* Sessions are counted: those on the disk, too. */
+static enum status take_back(struct session_aggregate *state, struct bytes key, uint64_t hash,
+                             struct error *err)
+{
+    struct pass pass = {.base = {.receive = load_key}, .state = state};
+    if (is_in_memory(state, key))
+        return OK;
+    spill_want(&state->spill, STATE_NO_END, hash, key);
+    return spill_fetch(&state->spill, &pass.base, err);
+}
+
 static enum status session_restore(struct exec_node *self, const struct change *change,
                                    struct error *err)
 {
@@ -555,11 +579,13 @@ static enum status session_restore(struct exec_node *self, const struct change *
     if (change->kind == CHANGE_DROP)
         return damaged(err);
     uint64_t hash = state_hash(change->key);
+    if (!spill_is_empty(&state->spill))
+        TRY(take_back(state, change->key, hash, err));
     struct state_entry *entry = state_find(store->table, store->bucket, change->key, hash);
     if (entry != NULL)
         session_store_remove_key(store, entry);
     if (change->kind == CHANGE_TAKE)
-        return OK;
+        return spill_remove(&state->spill, STATE_NO_END, change->key, err);
     return load_sessions(state, session_store_open(store, change->key, hash), change->value, err);
 }
 
@@ -581,29 +607,43 @@ static struct spill *session_spill(struct exec_node *self)
     return &state->spill;
 }
 
+static void leaving_value(struct spill_source *self, const void *item, struct buffer *out)
+{
+    const struct state_entry *entry = item;
+    struct session_list list;
+    memcpy(&list, entry->data, sizeof list);
+    save_sessions(((struct entry_source *)self)->state, &list, out);
+}
+
 /* All keys go: what has rows again comes back. */
-static void session_let_go(struct exec_node *self, uint64_t bytes)
+static enum status session_let_go(struct exec_node *self, uint64_t bytes, struct error *err)
 {
     struct session_aggregate *state = self->state;
     struct session_store *store = &state->store;
     CHECK_MAGIC(state, SESSION_MAGIC);
+    struct entry_source source = {.base = {.key = entry_key, .value = leaving_value},
+                                  .state = state};
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
     (void)bytes;
     free(state->touched);
     state->touched = NULL;
     state->touched_count = state->touched_capacity = 0;
-    spill_trim(&state->spill);
     while ((entry = state_next(store->table, store->bucket, &cursor)) != NULL) {
         const struct session_list *list = session_list_of(entry);
         for (uint32_t i = 0; i < list->count; i++)
             if (session_item_at(store, list, i)->end_us < state->spilled_first_us)
                 state->spilled_first_us = session_item_at(store, list, i)->end_us;
+        TRY(spill_put(&state->spill, STATE_NO_END, state_hash(state_key(store->table, entry)),
+                      entry, &source.base, err));
     }
+    TRY(spill_flush(&state->spill, STATE_NO_END, &source.base, err));
     state->spilled_sessions += store->sessions;
-    spill_add(&state->spill, STATE_NO_END, state_bucket_count(store->bucket));
     session_store_fini(store);
     session_store_init(store, &state->calls);
+    spill_let_go(&state->spill, STATE_NO_END);
+    spill_trim(&state->spill);
+    return OK;
 }
 
 static bool session_wants_batch(const struct plan_node *node, enum emit_mode mode,

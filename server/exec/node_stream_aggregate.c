@@ -12,7 +12,7 @@
  *
  * Buckets that were let go (state/spill.h) get back the groups that a batch has rows for before
  * these are merged; a bucket that comes out as a whole is read from memory first, then from the
- * store.
+ * disk.
  */
 #include "exec/node_partial_aggregate.h"
 
@@ -49,7 +49,7 @@ struct stream_aggregate {
     struct buffer value;
     bool restored; /* from a former run, whose watermark may have been another */
     struct spill spill;
-    struct arena *passing; /* groups of the store that only come out; NULL until needed */
+    struct arena *passing; /* groups of the disk that only come out; NULL until needed */
     struct buffer moves;   /* changes: groups that have changed their bucket */
 };
 
@@ -103,7 +103,7 @@ static enum status move_group(struct stream_aggregate *aggregate, struct state_b
     return OK;
 }
 
-/* Puts groups of the store into the table, but for those that are there. */
+/* Puts groups of the disk into the table, but for those that are there. */
 struct loader {
     struct spill_receiver base;
     struct stream_aggregate *aggregate;
@@ -175,9 +175,9 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
     aggregate->stats = (struct operator_stats){0};
     buffer_clear(&aggregate->moves);
     spill_begin(&aggregate->spill);
-    if (!aggregate->restored && !aggregate->spill.reopened)
+    if (!aggregate->restored)
         return OK;
-    aggregate->restored = aggregate->spill.reopened = false;
+    aggregate->restored = false;
     return settle(self, ctx, err);
 }
 
@@ -244,7 +244,7 @@ static uint32_t pull_groups(struct stream_aggregate *aggregate, const struct exe
     return count;
 }
 
-/* The groups of a writer that are in the store only come back into memory. */
+/* The groups of a writer that are on the disk only come back into memory. */
 static enum status fetch_groups(struct stream_aggregate *aggregate, const struct exec_context *ctx,
                                 struct partial_reader reader, struct error *err)
 {
@@ -259,7 +259,7 @@ static enum status fetch_groups(struct stream_aggregate *aggregate, const struct
             continue;
         const struct state_bucket *bucket = state_bucket_find(table, group->end_us);
         if (bucket == NULL || state_find(table, bucket, key, group->hash) == NULL)
-            spill_want(&aggregate->spill, group->end_us, key);
+            spill_want(&aggregate->spill, group->end_us, group->hash, key);
     }
     return spill_fetch(&aggregate->spill, &loader.base, err);
 }
@@ -331,7 +331,7 @@ static enum status emit(struct emission *emission, struct state_entry *entry, st
     return emission->count < BATCH_ROWS_MAX ? OK : flush(emission, err);
 }
 
-/* Emits the groups of the store that memory does not have. */
+/* Emits the groups of the disk that memory does not have. */
 struct passage {
     struct spill_receiver base;
     struct emission *emission;
@@ -522,6 +522,7 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     if (change->kind == CHANGE_DROP) {
         drop_until(aggregate, change->bucket);
+        spill_drop_until(&aggregate->spill, change->bucket);
         return OK;
     }
     bool added = false;
@@ -532,7 +533,7 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
             state_find(aggregate->table, bucket, change->key, state_hash(change->key));
         if (gone != NULL)
             state_remove(aggregate->table, bucket, gone);
-        return OK;
+        return spill_remove(&aggregate->spill, change->bucket, change->key, err);
     }
     struct state_entry *entry =
         state_add(aggregate->table, bucket, change->key, state_hash(change->key), &added);
@@ -569,8 +570,44 @@ static struct spill *aggregate_spill(struct exec_node *self)
     return aggregate->calls.key_count == 0 ? NULL : &aggregate->spill;
 }
 
+/* Groups on their way to the disk. */
+struct leaving {
+    struct spill_source base;
+    struct stream_aggregate *aggregate;
+};
+
+static struct bytes leaving_key(struct spill_source *self, const void *item)
+{
+    return state_key(((struct leaving *)self)->aggregate->table, item);
+}
+
+static void leaving_value(struct spill_source *self, const void *item, struct buffer *out)
+{
+    struct stream_aggregate *aggregate = ((struct leaving *)self)->aggregate;
+    const struct state_entry *entry = item;
+    aggregate_calls_save(&aggregate->calls, entry->data, out, &aggregate->scratch);
+}
+
+static enum status let_bucket_go(struct stream_aggregate *aggregate, struct state_bucket *bucket,
+                                 struct error *err)
+{
+    struct leaving leaving = {.base = {.key = leaving_key, .value = leaving_value},
+                              .aggregate = aggregate};
+    struct spill *spill = &aggregate->spill;
+    int64_t end_us = state_bucket_end(bucket);
+    struct state_cursor cursor = {0};
+    const struct state_entry *entry = NULL;
+    while ((entry = state_next(aggregate->table, bucket, &cursor)) != NULL)
+        TRY(spill_put(spill, end_us, state_hash(state_key(aggregate->table, entry)), entry,
+                      &leaving.base, err));
+    TRY(spill_flush(spill, end_us, &leaving.base, err));
+    state_bucket_drop(aggregate->table, bucket);
+    spill_let_go(spill, end_us);
+    return OK;
+}
+
 /* Windows that end first are the coldest: what comes late is little. */
-static void aggregate_let_go(struct exec_node *self, uint64_t bytes)
+static enum status aggregate_let_go(struct exec_node *self, uint64_t bytes, struct error *err)
 {
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
@@ -579,12 +616,11 @@ static void aggregate_let_go(struct exec_node *self, uint64_t bytes)
     aggregate->touched_count = aggregate->touched_capacity = 0;
     free(aggregate->touched);
     aggregate->touched = NULL;
-    spill_trim(&aggregate->spill);
     while (before - state_table_bytes(aggregate->table) < bytes &&
-           (bucket = state_bucket_next(aggregate->table, NULL)) != NULL) {
-        spill_add(&aggregate->spill, state_bucket_end(bucket), state_bucket_count(bucket));
-        state_bucket_drop(aggregate->table, bucket);
-    }
+           (bucket = state_bucket_next(aggregate->table, NULL)) != NULL)
+        TRY(let_bucket_go(aggregate, bucket, err));
+    spill_trim(&aggregate->spill);
+    return OK;
 }
 
 static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,

@@ -12,7 +12,7 @@
  * first of them.
  *
  * Of buckets that were let go (state/spill.h) the keys that a batch has rows for come back before
- * they are looked for; those that have ended are found by a pass over the store.
+ * they are looked for; those that have ended are found by a pass over the disk.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
@@ -90,9 +90,6 @@ static enum status dedup_begin(struct exec_node *self, struct exec_context *ctx,
     dedup->stats = (struct operator_stats){0};
     arena_reset(dedup->gone_arena);
     spill_begin(&dedup->spill);
-    if (dedup->spill.reopened)
-        dedup->first_end_us = INT64_MIN; /* not known: look */
-    dedup->spill.reopened = false;
     struct state_bucket *bucket = NULL;
     while ((bucket = state_bucket_next(dedup->table, bucket)) != NULL)
         state_bucket_pack(dedup->table, bucket);
@@ -205,7 +202,7 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
     return exec_emit(self, ctx, &out, err);
 }
 
-/* Notes the keys of a batch that may be in the store only. */
+/* Notes the keys of a batch that may be on the disk only. */
 static enum status want_keys(struct exec_node *self, struct exec_context *ctx,
                              const struct batch *batch, struct error *err)
 {
@@ -218,9 +215,9 @@ static enum status want_keys(struct exec_node *self, struct exec_context *ctx,
         if (is_late(dedup, ctx, batch, row) || spill_find(&dedup->spill, end_us) == NULL)
             continue;
         const struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
-        if (bucket == NULL ||
-            state_find(dedup->table, bucket, keys[i], state_hash(keys[i])) == NULL)
-            spill_want(&dedup->spill, end_us, arena_copy(dedup->wanted, keys[i]));
+        uint64_t hash = state_hash(keys[i]);
+        if (bucket == NULL || state_find(dedup->table, bucket, keys[i], hash) == NULL)
+            spill_want(&dedup->spill, end_us, hash, arena_copy(dedup->wanted, keys[i]));
     }
     return OK;
 }
@@ -229,7 +226,7 @@ struct loader {
     struct spill_receiver base;
     struct stream_dedup *dedup;
     int64_t watermark_us;
-    int64_t first_us; /* of those that stay in the store */
+    int64_t first_us; /* of those that stay on the disk */
     uint64_t gone;
 };
 
@@ -281,7 +278,7 @@ static void note_gone(struct stream_dedup *dedup, int64_t bucket, struct bytes k
     dedup->stats.rows_removed++;
 }
 
-/* A key that is in the store only. */
+/* A key that is on the disk only. */
 static enum status sift_spilled(struct spill_receiver *self, int64_t bucket_end, struct bytes key,
                                 struct bytes value, struct error *err)
 {
@@ -304,7 +301,24 @@ static enum status sift_spilled(struct spill_receiver *self, int64_t bucket_end,
     return OK;
 }
 
-/* Looks at the keys of a bucket one by one: those of the store first, because what memory has is
+static struct bytes gone_key(struct spill_source *self, const void *item)
+{
+    (void)self;
+    return ((const struct gone *)item)->key;
+}
+
+/* What is gone of a bucket is gone on the disk, too. */
+static enum status forget_gone(struct stream_dedup *dedup, int64_t bucket_end, struct error *err)
+{
+    struct spill_source source = {.key = gone_key};
+    for (uint32_t i = 0; i < dedup->gone_count; i++)
+        if (dedup->gone[i].bucket == bucket_end)
+            TRY(spill_put(&dedup->spill, bucket_end, state_hash(dedup->gone[i].key),
+                          &dedup->gone[i], &source, err));
+    return spill_flush(&dedup->spill, bucket_end, &source, err);
+}
+
+/* Looks at the keys of a bucket one by one: those of the disk first, because what memory has is
  * left out there. */
 static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t watermark_us,
                         struct error *err)
@@ -320,7 +334,6 @@ static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t 
     if (spilled != NULL) {
         TRY(spill_scan(&dedup->spill, bucket_end, &loader.base, err));
         spilled->entries -= loader.gone < spilled->entries ? loader.gone : spilled->entries;
-        dedup->spill.taken = true;
     }
     while (bucket != NULL && (entry = state_next(dedup->table, bucket, &cursor)) != NULL) {
         int64_t end_us = end_value(entry);
@@ -333,7 +346,7 @@ static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t 
     }
     if (dedup->within)
         dedup->first_end_us = loader.first_us;
-    return OK;
+    return spilled == NULL ? OK : forget_gone(dedup, bucket_end, err);
 }
 
 /* The end of the first bucket, in memory or not. */
@@ -404,6 +417,7 @@ static enum status dedup_restore(struct exec_node *self, const struct change *ch
         while ((bucket = state_bucket_next(dedup->table, NULL)) != NULL &&
                state_bucket_end(bucket) <= change->bucket)
             state_bucket_drop(dedup->table, bucket);
+        spill_drop_until(&dedup->spill, change->bucket);
         return OK;
     }
     bucket = state_bucket_open(dedup->table, change->bucket);
@@ -412,7 +426,7 @@ static enum status dedup_restore(struct exec_node *self, const struct change *ch
         struct state_entry *entry = state_find(dedup->table, bucket, change->key, hash);
         if (entry != NULL)
             state_remove(dedup->table, bucket, entry);
-        return OK;
+        return spill_remove(&dedup->spill, change->bucket, change->key, err);
     }
     if (change->value.size_bytes != VALUE_BYTES)
         return damaged(err);
@@ -452,7 +466,41 @@ static struct spill *dedup_spill(struct exec_node *self)
     return &dedup->spill;
 }
 
-static void dedup_let_go(struct exec_node *self, uint64_t bytes)
+/* Keys on their way to the disk. */
+struct leaving {
+    struct spill_source base;
+    const struct stream_dedup *dedup;
+};
+
+static struct bytes leaving_key(struct spill_source *self, const void *item)
+{
+    return state_key(((struct leaving *)self)->dedup->table, item);
+}
+
+static void leaving_value(struct spill_source *self, const void *item, struct buffer *out)
+{
+    const struct state_entry *entry = item;
+    (void)self;
+    buffer_add(out, entry->data, VALUE_BYTES);
+}
+
+static enum status let_bucket_go(struct stream_dedup *dedup, struct state_bucket *bucket,
+                                 struct error *err)
+{
+    struct leaving leaving = {.base = {.key = leaving_key, .value = leaving_value}, .dedup = dedup};
+    int64_t end_us = state_bucket_end(bucket);
+    struct state_cursor cursor = {0};
+    const struct state_entry *entry = NULL;
+    while ((entry = state_next(dedup->table, bucket, &cursor)) != NULL)
+        TRY(spill_put(&dedup->spill, end_us, state_hash(state_key(dedup->table, entry)), entry,
+                      &leaving.base, err));
+    TRY(spill_flush(&dedup->spill, end_us, &leaving.base, err));
+    state_bucket_drop(dedup->table, bucket);
+    spill_let_go(&dedup->spill, end_us);
+    return OK;
+}
+
+static enum status dedup_let_go(struct exec_node *self, uint64_t bytes, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
@@ -461,12 +509,11 @@ static void dedup_let_go(struct exec_node *self, uint64_t bytes)
     free(dedup->added);
     dedup->added = NULL;
     dedup->added_count = dedup->added_capacity = 0;
-    spill_trim(&dedup->spill);
     while (before - state_table_bytes(dedup->table) < bytes &&
-           (bucket = state_bucket_next(dedup->table, NULL)) != NULL) {
-        spill_add(&dedup->spill, state_bucket_end(bucket), state_bucket_count(bucket));
-        state_bucket_drop(dedup->table, bucket);
-    }
+           (bucket = state_bucket_next(dedup->table, NULL)) != NULL)
+        TRY(let_bucket_go(dedup, bucket, err));
+    spill_trim(&dedup->spill);
+    return OK;
 }
 
 static bool dedup_wants_batch(const struct plan_node *node, enum emit_mode mode,

@@ -31,6 +31,9 @@ struct node_list {
 struct change_record {
     struct exec_node *node;
     struct buffer bytes;
+    struct spill_file *file; /* where they were put away */
+    uint32_t page;
+    size_t put_away_bytes; /* 0: they were not */
 };
 
 struct pipeline {
@@ -56,8 +59,8 @@ enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct erro
 {
     char bytes_text[24];
     char limit_text[24];
-    snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, bytes);
-    snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
+    (void)snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, bytes);
+    (void)snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
     return error_raise(err, STATUS_BATCH_MEMORY_EXCEEDED, "bytes", bytes_text, "limit", limit_text,
                        NULL);
 }
@@ -341,6 +344,7 @@ enum status pipeline_changes(struct pipeline *pipeline, struct error *err)
     for (uint32_t i = 0; i < pipeline->boundary_count; i++) {
         struct change_record *record = &pipeline->changes[i];
         buffer_clear(&record->bytes);
+        record->put_away_bytes = 0;
         if (record->node->ops->stateful->changes == NULL)
             continue;
         changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
@@ -515,14 +519,48 @@ void pipeline_add_memory(const struct pipeline *pipeline, struct pipeline_memory
     }
 }
 
-void pipeline_let_go(struct pipeline *pipeline, uint64_t bytes)
+enum status pipeline_let_go(struct pipeline *pipeline, uint64_t bytes, struct error *err)
 {
     for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
         struct exec_node *node = pipeline->changes[i].node;
-        buffer_fini(&pipeline->changes[i].bytes);
         if (pipeline_spill(pipeline, i) != NULL)
-            node->ops->stateful->let_go(node, bytes);
+            TRY(node->ops->stateful->let_go(node, bytes, err));
     }
+    return OK;
+}
+
+enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file, struct error *err)
+{
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
+        struct change_record *record = &pipeline->changes[i];
+        struct bytes bytes = pipeline_change(pipeline, i);
+        if (bytes.size_bytes > 0) {
+            size_t pages = (bytes.size_bytes + SPILL_PAGE_BYTES - 1) / SPILL_PAGE_BYTES;
+            TRY(spill_file_take(file, (uint32_t)pages, &record->page, err));
+            TRY(spill_file_write(file, record->page, bytes, err));
+            record->put_away_bytes = bytes.size_bytes;
+            record->file = file;
+        }
+        buffer_fini(&record->bytes);
+    }
+    return OK;
+}
+
+enum status pipeline_bring_change(struct pipeline *pipeline, uint32_t index, bool *put_away,
+                                  struct error *err)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    struct change_record *record = &pipeline->changes[index];
+    size_t size = record->put_away_bytes;
+    *put_away = size > 0;
+    record->put_away_bytes = 0;
+    return size == 0 ? OK : spill_file_read(record->file, record->page, size, &record->bytes, err);
+}
+
+void pipeline_drop_change(struct pipeline *pipeline, uint32_t index)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    buffer_fini(&pipeline->changes[index].bytes);
 }
 
 bool pipeline_has_enough(const struct pipeline *pipeline)

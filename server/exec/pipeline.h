@@ -125,11 +125,18 @@ enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct erro
 
 /* Adds it. */
 void pipeline_add_memory(const struct pipeline *pipeline, struct pipeline_memory *memory);
-/* What is in the store only of the operator of pipeline_change(index); NULL: it keeps all. */
+/* What is on the disk only of the operator of pipeline_change(index); NULL: it keeps all. */
 struct spill *pipeline_spill(struct pipeline *pipeline, uint32_t index);
 const struct plan_node *pipeline_boundary(const struct pipeline *pipeline, uint32_t index);
-/* Gives back so much memory of such operators: the store has what is in it. */
-void pipeline_let_go(struct pipeline *pipeline, uint64_t bytes);
+/* Moves so much memory of such operators to the disk.  Errors: those of the disk. */
+MUST_USE enum status pipeline_let_go(struct pipeline *pipeline, uint64_t bytes, struct error *err);
+/* The changes of the batch go to pages of the file, and come back one after another: to be dropped
+ * before the next, if *put_away says so.  Errors: those of the disk. */
+MUST_USE enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file,
+                                       struct error *err);
+MUST_USE enum status pipeline_bring_change(struct pipeline *pipeline, uint32_t index,
+                                           bool *put_away, struct error *err);
+void pipeline_drop_change(struct pipeline *pipeline, uint32_t index);
 
 /* Gives back memory that the last batches needed: the query goes idle. */
 void pipeline_trim(struct pipeline *pipeline);

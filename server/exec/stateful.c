@@ -37,5 +37,5 @@ void stateful_spill_stats(const struct spill *spill, struct operator_stats *out)
     out->rows_spilled = spill_entries(spill);
     out->rows_fetched = spill->fetched;
     out->spill_lookups = spill->keys_read;
-    out->spill_scanned = spill->entries_read;
+    out->spill_scanned = spill->buffers.entries_read;
 }

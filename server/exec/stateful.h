@@ -24,10 +24,10 @@ struct operator_stats {
     uint64_t rows_dropped; /* as too late */
     uint64_t memory_bytes;
     uint64_t duplicates;    /* dedup: rows dropped as such */
-    bool spills;            /* can keep part of its state in the store only */
-    uint64_t rows_spilled;  /* entries that are in the store only */
+    bool spills;            /* can keep part of its state on the disk only */
+    uint64_t rows_spilled;  /* entries that are on the disk only */
     uint64_t rows_fetched;  /* in the batch: came back into memory */
-    uint64_t spill_lookups; /* in the batch: keys looked up one by one */
+    uint64_t spill_lookups; /* in the batch: keys looked up */
     uint64_t spill_scanned; /* in the batch: entries seen by scans */
 };
 
@@ -57,9 +57,9 @@ struct stateful_ops {
     /* Optional: the state may be larger than memory (state/spill.h).  NULL: not this one. */
     struct spill *(*spill)(struct exec_node *self);
 
-    /* With spill: the store has everything.  Gives back memory of at least so many bytes, if there
-     * are, the coldest first.  Between batches. */
-    void (*let_go)(struct exec_node *self, uint64_t bytes);
+    /* With spill: moves state to the disk until so many bytes of memory are free, if there are, the
+     * coldest first.  Not between begin() and changes().  Errors: those of the disk. */
+    enum status (*let_go)(struct exec_node *self, uint64_t bytes, struct error *err);
 
     /* Whether a batch without rows would do something at this watermark, given that of the last. */
     bool (*wants_batch)(const struct plan_node *node, enum emit_mode mode, int64_t watermark_us,

@@ -4,22 +4,32 @@
 #include "state/spill.h"
 
 #include "base/check.h"
+#include "state/state_table.h"
 
 #include <stdlib.h>
 
-/* A scan passes about so many entries in the time of one look-up. */
-#define SCAN_PER_LOOKUP 10
+#define ITEMS_MAX ((size_t)64 << 10) /* are written at once */
+
+static void free_image(struct spill *spill, struct spill_bucket *bucket)
+{
+    spill->image_bytes -= spill_image_bytes(bucket->image);
+    spill_image_free(bucket->image, &spill->space);
+}
 
 void spill_fini(struct spill *spill)
 {
+    struct spill_file *file = spill->space.file;
+    for (uint32_t i = 0; i < spill->count; i++)
+        free_image(spill, &spill->buckets[i]);
     free(spill->buckets);
-    free(spill->wanted);
-    *spill = (struct spill){0};
+    spill_trim(spill);
+    spill_space_fini(&spill->space);
+    *spill = (struct spill){.space = {.file = file}};
 }
 
 void spill_begin(struct spill *spill)
 {
-    spill->fetched = spill->keys_read = spill->entries_read = 0;
+    spill->fetched = spill->keys_read = spill->buffers.entries_read = 0;
 }
 
 /* The index of the first bucket that ends at `end` or later. */
@@ -58,24 +68,23 @@ struct spill_bucket *spill_after(const struct spill *spill, int64_t end)
     return index < spill->count ? &spill->buckets[index] : NULL;
 }
 
-void spill_add(struct spill *spill, int64_t end, uint64_t entries)
+/* The bucket, made if it is not there. */
+static struct spill_bucket *open_bucket(struct spill *spill, int64_t end)
 {
     uint32_t index = bucket_index(spill, end);
-    if (entries == 0)
-        return;
-    if (index < spill->count && spill->buckets[index].end == end) {
-        spill->buckets[index].entries += entries;
-        return;
-    }
+    if (index < spill->count && spill->buckets[index].end == end)
+        return &spill->buckets[index];
     if (spill->count == spill->capacity) {
-        spill->capacity = spill->capacity == 0 ? 8 : spill->capacity * 2;
+        spill->capacity = spill->capacity == 0 ? 1 : spill->capacity * 2;
         spill->buckets = realloc(spill->buckets, spill->capacity * sizeof *spill->buckets);
         CHECK(spill->buckets != NULL);
     }
     memmove(spill->buckets + index + 1, spill->buckets + index,
             (spill->count - index) * sizeof *spill->buckets);
-    spill->buckets[index] = (struct spill_bucket){.end = end, .entries = entries};
+    spill->buckets[index] = (struct spill_bucket){.end = end, .image = spill_image_new(end)};
     spill->count++;
+    spill->image_bytes += spill_image_bytes(spill->buckets[index].image);
+    return &spill->buckets[index];
 }
 
 uint64_t spill_drop(struct spill *spill, int64_t end)
@@ -85,9 +94,16 @@ uint64_t spill_drop(struct spill *spill, int64_t end)
         return 0;
     uint64_t entries = bucket->entries;
     size_t index = (size_t)(bucket - spill->buckets);
+    free_image(spill, bucket);
     spill->count--;
     memmove(bucket, bucket + 1, (spill->count - index) * sizeof *bucket);
     return entries;
+}
+
+void spill_drop_until(struct spill *spill, int64_t end)
+{
+    while (spill->count > 0 && spill->buckets[0].end <= end)
+        spill_drop(spill, spill->buckets[0].end);
 }
 
 uint64_t spill_entries(const struct spill *spill)
@@ -100,26 +116,89 @@ uint64_t spill_entries(const struct spill *spill)
 
 uint64_t spill_bytes(const struct spill *spill)
 {
-    return spill->capacity * sizeof *spill->buckets +
-           spill->wanted_capacity * sizeof *spill->wanted;
+    return spill->capacity * sizeof *spill->buckets + spill->image_bytes + spill->space.bytes +
+           spill->wanted_capacity * sizeof *spill->wanted +
+           spill->item_capacity * sizeof *spill->items + spill->buffers.in.capacity_bytes +
+           spill->buffers.out.capacity_bytes + spill->buffers.value.capacity_bytes;
 }
 
 void spill_trim(struct spill *spill)
 {
     free(spill->wanted);
+    free(spill->items);
     spill->wanted = NULL;
+    spill->items = NULL;
     spill->wanted_count = spill->wanted_capacity = 0;
+    spill->item_count = spill->item_capacity = 0;
+    buffer_fini(&spill->buffers.in);
+    buffer_fini(&spill->buffers.out);
+    buffer_fini(&spill->buffers.value);
 }
 
-static uint64_t prefix_of(struct bytes key)
+/* ---- to the disk ---- */
+
+static int compare_items(const void *left, const void *right)
 {
-    uint64_t prefix = 0;
-    for (size_t i = 0; i < 8; i++)
-        prefix = prefix << 8 | (i < key.size_bytes ? key.data[i] : 0);
-    return prefix;
+    const struct spill_item *a = left;
+    const struct spill_item *b = right;
+    return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-void spill_want(struct spill *spill, int64_t end, struct bytes key)
+enum status spill_flush(struct spill *spill, int64_t end, struct spill_source *source,
+                        struct error *err)
+{
+    size_t count = spill->item_count;
+    spill->item_count = 0;
+    if (count == 0)
+        return OK;
+    struct spill_bucket *bucket = open_bucket(spill, end);
+    qsort(spill->items, count, sizeof *spill->items, compare_items);
+    spill->image_bytes -= spill_image_bytes(bucket->image);
+    enum status status = spill_image_write(bucket->image, &spill->space, &spill->buffers,
+                                           spill->items, count, source, err);
+    spill->image_bytes += spill_image_bytes(bucket->image);
+    return status;
+}
+
+enum status spill_put(struct spill *spill, int64_t end, uint64_t hash, const void *item,
+                      struct spill_source *source, struct error *err)
+{
+    if (spill->item_count == spill->item_capacity) {
+        spill->item_capacity = spill->item_capacity == 0 ? 256 : spill->item_capacity * 2;
+        spill->items = realloc(spill->items, spill->item_capacity * sizeof *spill->items);
+        CHECK(spill->items != NULL);
+    }
+    spill->items[spill->item_count++] = (struct spill_item){.hash = spill_hash(hash), .item = item};
+    return spill->item_count < ITEMS_MAX ? OK : spill_flush(spill, end, source, err);
+}
+
+void spill_let_go(struct spill *spill, int64_t end)
+{
+    struct spill_bucket *bucket = spill_find(spill, end);
+    CHECK(spill->item_count == 0);
+    if (bucket != NULL)
+        bucket->entries = spill_image_entries(bucket->image);
+}
+
+static struct bytes item_as_key(struct spill_source *self, const void *item)
+{
+    (void)self;
+    return *(const struct bytes *)item;
+}
+
+enum status spill_remove(struct spill *spill, int64_t end, struct bytes key, struct error *err)
+{
+    struct spill_source source = {.key = item_as_key};
+    struct spill_item item = {.hash = spill_hash(state_hash(key)), .item = &key};
+    struct spill_bucket *bucket = spill_find(spill, end);
+    if (bucket == NULL)
+        return OK;
+    return spill_image_write(bucket->image, &spill->space, &spill->buffers, &item, 1, &source, err);
+}
+
+/* ---- and back ---- */
+
+void spill_want(struct spill *spill, int64_t end, uint64_t hash, struct bytes key)
 {
     if (spill->wanted_count == spill->wanted_capacity) {
         spill->wanted_capacity = spill->wanted_capacity == 0 ? 256 : spill->wanted_capacity * 2;
@@ -127,7 +206,7 @@ void spill_want(struct spill *spill, int64_t end, struct bytes key)
         CHECK(spill->wanted != NULL);
     }
     spill->wanted[spill->wanted_count++] =
-        (struct spill_key){.end = end, .prefix = prefix_of(key), .key = key};
+        (struct spill_key){.end = end, .hash = spill_hash(hash), .key = key};
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -136,127 +215,58 @@ static int compare_keys(const void *left, const void *right)
     const struct spill_key *b = right;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
-    if (a->prefix != b->prefix)
-        return a->prefix < b->prefix ? -1 : 1;
-    return bytes_compare(a->key, b->key);
+    return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-/* The wanted keys of one bucket on their way. */
+/* Counts what comes back. */
 struct fetch {
-    struct state_value_receiver values;
-    struct state_entry_receiver entries;
+    struct spill_receiver base;
     struct spill *spill;
-    int64_t end;
-    const struct bytes *keys; /* sorted; they differ */
-    size_t count;
-    size_t next; /* scan: the first key that has not been passed */
     struct spill_receiver *receiver;
 };
 
-static enum status take_found(struct fetch *fetch, struct bytes key, struct bytes value,
-                              struct error *err)
+static enum status take_found(struct spill_receiver *self, int64_t end, struct bytes key,
+                              struct bytes value, struct error *err)
 {
-    struct spill_bucket *bucket = spill_find(fetch->spill, fetch->end);
-    if (bucket != NULL && bucket->entries > 0)
+    const struct fetch *fetch = (struct fetch *)self;
+    struct spill_bucket *bucket = spill_find(fetch->spill, end);
+    if (bucket->entries > 0)
         bucket->entries--;
     fetch->spill->fetched++;
-    return fetch->receiver->receive(fetch->receiver, fetch->end, key, value, err);
-}
-
-static enum status take_value(struct state_value_receiver *self, size_t index, struct bytes value,
-                              struct error *err)
-{
-    struct fetch *fetch = (struct fetch *)self;
-    return take_found(fetch, fetch->keys[index], value, err);
-}
-
-static enum status take_entry(struct state_entry_receiver *self,
-                              const struct state_store_entry *entry, struct error *err)
-{
-    struct fetch *fetch =
-        (struct fetch *)((uint8_t *)self - offsetof(struct fetch, entries)); // NOLINT: a member
-    fetch->spill->entries_read++;
-    int order = -1;
-    while (fetch->next < fetch->count &&
-           (order = bytes_compare(fetch->keys[fetch->next], entry->key)) < 0)
-        fetch->next++;
-    if (fetch->next == fetch->count || order != 0)
-        return OK;
-    fetch->next++;
-    return take_found(fetch, entry->key, entry->value, err);
-}
-
-/* Reads keys[0..count) of the bucket. */
-static enum status fetch_bucket(struct spill *spill, int64_t end, const struct bytes *keys,
-                                size_t count, struct spill_receiver *receiver, struct error *err)
-{
-    const struct spill_bucket *bucket = spill_find(spill, end);
-    struct state_place place = {
-        .operator_id = spill->operator_id, .partition = spill->partition, .bucket = end};
-    struct fetch fetch = {
-        .values = {.receive = take_value},
-        .entries = {.receive = take_entry},
-        .spill = spill,
-        .end = end,
-        .keys = keys,
-        .count = count,
-        .receiver = receiver,
-    };
-    if (bucket == NULL || bucket->entries == 0)
-        return OK;
-    if (count * SCAN_PER_LOOKUP > bucket->entries)
-        return state_store_scan(spill->store, place, &fetch.entries, err);
-    spill->keys_read += count;
-    return state_store_get_many(spill->store, place, keys, count, &fetch.values, err);
+    return fetch->receiver->receive(fetch->receiver, end, key, value, err);
 }
 
 enum status spill_fetch(struct spill *spill, struct spill_receiver *receiver, struct error *err)
 {
-    enum status status = OK;
+    struct fetch fetch = {.base = {.receive = take_found}, .spill = spill, .receiver = receiver};
     size_t count = spill->wanted_count;
+    enum status status = OK;
     spill->wanted_count = 0;
     if (count == 0)
         return OK;
     qsort(spill->wanted, count, sizeof *spill->wanted, compare_keys);
-    struct bytes *keys = malloc(count * sizeof *keys);
-    CHECK(keys != NULL);
-    for (size_t at = 0; at < count && status == OK;) {
-        int64_t end = spill->wanted[at].end;
-        size_t found = 0;
-        for (; at < count && spill->wanted[at].end == end; at++)
-            if (found == 0 || !bytes_equal(keys[found - 1], spill->wanted[at].key))
-                keys[found++] = spill->wanted[at].key;
-        status = fetch_bucket(spill, end, keys, found, receiver, err);
+    for (size_t first = 0, end = 0; first < count && status == OK; first = end) {
+        const struct spill_key *keys = spill->wanted + first;
+        const struct spill_bucket *bucket = spill_find(spill, keys->end);
+        for (end = first; end < count && spill->wanted[end].end == keys->end; end++)
+            continue;
+        if (bucket == NULL || bucket->entries == 0)
+            continue;
+        spill->keys_read += end - first;
+        status = spill_image_get(bucket->image, &spill->space, &spill->buffers, keys, end - first,
+                                 &fetch.base, err);
     }
-    free(keys);
     spill_trim(spill); /* there are many partitions */
     return status;
-}
-
-/* A scan without a choice. */
-struct scan {
-    struct state_entry_receiver base;
-    struct spill *spill;
-    struct spill_receiver *receiver;
-};
-
-static enum status pass_entry(struct state_entry_receiver *self,
-                              const struct state_store_entry *entry, struct error *err)
-{
-    struct scan *scan = (struct scan *)self;
-    scan->spill->entries_read++;
-    return scan->receiver->receive(scan->receiver, entry->bucket, entry->key, entry->value, err);
 }
 
 enum status spill_scan(struct spill *spill, int64_t end, struct spill_receiver *receiver,
                        struct error *err)
 {
-    struct scan scan = {.base = {.receive = pass_entry}, .spill = spill, .receiver = receiver};
-    struct state_place place = {
-        .operator_id = spill->operator_id, .partition = spill->partition, .bucket = end};
-    if (spill_find(spill, end) == NULL)
+    const struct spill_bucket *bucket = spill_find(spill, end);
+    if (bucket == NULL)
         return OK;
-    return state_store_scan(spill->store, place, &scan.base, err);
+    return spill_image_scan(bucket->image, &spill->space, &spill->buffers, receiver, err);
 }
 
 enum status spill_load(struct spill *spill, int64_t end, struct spill_receiver *receiver,
@@ -265,26 +275,4 @@ enum status spill_load(struct spill *spill, int64_t end, struct spill_receiver *
     TRY(spill_scan(spill, end, receiver, err));
     spill->fetched += spill_drop(spill, end);
     return OK;
-}
-
-struct reopening {
-    struct state_bucket_receiver base;
-    struct spill *spill;
-};
-
-static enum status note_bucket(struct state_bucket_receiver *self,
-                               const struct state_bucket_info *info, struct error *err)
-{
-    struct reopening *reopening = (struct reopening *)self;
-    (void)err;
-    spill_add(reopening->spill, info->bucket, info->entries);
-    return OK;
-}
-
-enum status spill_reopen(struct spill *spill, struct error *err)
-{
-    struct reopening reopening = {.base = {.receive = note_bucket}, .spill = spill};
-    struct state_place place = {.operator_id = spill->operator_id, .partition = spill->partition};
-    spill->reopened = true;
-    return state_store_buckets(spill->store, place, &reopening.base, err);
 }

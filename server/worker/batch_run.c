@@ -292,6 +292,7 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
         arena_new_object(query->batch_arena, graph->count * sizeof(struct stage_run));
     uint64_t bytes = 0;
     clear_result(query, &query->result);
+    state_budget_begin(query);
     query->run++;
     TRY(table_set_begin(&query->tables, intent, query->batch_arena, err));
     for (uint32_t i = 0; i < graph->count; i++) {
@@ -312,6 +313,21 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
                                    err);
 }
 
+static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
+                                 struct error *err)
+{
+    bool put_away = false;
+    TRY(pipeline_bring_change(pipeline, index, &put_away, err));
+    struct bytes record = pipeline_change(pipeline, index);
+    if (record.size_bytes == 0)
+        return OK;
+    query->state_snapshot.log_bytes += record.size_bytes;
+    TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
+    if (put_away)
+        pipeline_drop_change(pipeline, index);
+    return OK;
+}
+
 enum status batch_append_state(struct query *query, struct error *err)
 {
     struct stage_graph *graph = query->graph;
@@ -319,14 +335,8 @@ enum status batch_append_state(struct query *query, struct error *err)
     for (uint32_t i = 0; i < graph->count; i++) {
         struct stage *stage = &graph->stages[i];
         for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
-            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++) {
-                struct bytes record = pipeline_change(stage->pipelines[p], c);
-                if (record.size_bytes == 0)
-                    continue;
-                query->state_snapshot.log_bytes += record.size_bytes;
-                TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record,
-                                            err));
-            }
+            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++)
+                TRY(append_change(query, stage->pipelines[p], c, err));
     }
     query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;
     return OK;

@@ -131,11 +131,11 @@ static enum status refuse(const struct query *query, const struct recovery_facts
                           struct error *err)
 {
     char text[256];
-    snprintf(text, sizeof text,
-             "%s (intent %" PRId64 ", changes %" PRId64 ", commit %" PRId64 ", sink due %" PRId64
-             ", sink %" PRId64 ")",
-             recovery_contradiction(facts), facts->last_intent, facts->last_changes,
-             facts->last_commit, facts->last_sink_due, facts->sink_last);
+    (void)snprintf(text, sizeof text,
+                   "%s (intent %" PRId64 ", changes %" PRId64 ", commit %" PRId64
+                   ", sink due %" PRId64 ", sink %" PRId64 ")",
+                   recovery_contradiction(facts), facts->last_intent, facts->last_changes,
+                   facts->last_commit, facts->last_sink_due, facts->sink_last);
     return error_raise(err, STATUS_CHECKPOINT__INCONSISTENT, "path",
                        checkpoint_dir(query->checkpoint), "facts", text, NULL);
 }
@@ -323,7 +323,7 @@ enum status query_open(const struct query_config *config, struct query **out, st
     if (config->run_id == NULL)
         uuid_random_text(query->run_id);
     else
-        snprintf(query->run_id, sizeof query->run_id, "%s", config->run_id);
+        (void)snprintf(query->run_id, sizeof query->run_id, "%s", config->run_id);
     query->parallelism = config->parallelism;
     query->pool = task_pool_new(config->parallelism);
     query->batch_arena = arena_new("batch", INTENT_BYTES_MAX);
@@ -356,6 +356,7 @@ void query_close(struct query *query, bool clean)
         log_error_event(query->config.log, LOG_WARN, "checkpoint_not_closed", &ignored, NULL);
     task_pool_free(query->pool);
     stage_graph_free(query->graph);
+    state_budget_fini(query);
     checkpoint_close(query->checkpoint);
     buffer_fini(&query->scratch);
     arena_free(query->batch_arena);

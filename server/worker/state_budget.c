@@ -5,21 +5,15 @@
 
 #include "base/check.h"
 #include "base/memory_limit.h"
-#include "state/state_store.h"
+#include "base/path.h"
 #include "worker/query.h"
-#include "worker/state_snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What a batch brings takes about as much again in the tables, and for its changes. */
-#define GROWTH 2
-
-void state_budget_init(struct query *query)
+static uint64_t comfortable_bytes(const struct query *query)
 {
-    int64_t limit = query->spec->memory_limit_bytes;
-    query->budget.limit_bytes = limit > 0 ? (uint64_t)limit : memory_limit_bytes() / 2;
-    atomic_init(&query->budget.used_bytes, 0);
+    return query->config.spill_always ? 0 : query->budget.limit_bytes / 4 * 3;
 }
 
 static bool next_pipeline(const struct stage_graph *graph, uint32_t *stage, uint32_t *pipeline)
@@ -31,6 +25,38 @@ static bool next_pipeline(const struct stage_graph *graph, uint32_t *stage, uint
     return false;
 }
 
+void state_budget_init(struct query *query)
+{
+    struct state_budget *budget = &query->budget;
+    int64_t limit = query->spec->memory_limit_bytes;
+    const char *dir = path_join(query->arena, checkpoint_dir(query->checkpoint), "state");
+    uint32_t pipeline = 0;
+    budget->limit_bytes = limit > 0 ? (uint64_t)limit : memory_limit_bytes() / 2;
+    atomic_init(&budget->used_bytes, 0);
+    budget->state_file =
+        spill_file_new(query->config.vfs, path_join(query->arena, dir, "spilled-state"));
+    budget->batch_file =
+        spill_file_new(query->config.vfs, path_join(query->arena, dir, "spilled-batch"));
+    for (uint32_t stage = 0; next_pipeline(query->graph, &stage, &pipeline); pipeline++) {
+        struct pipeline *each = query->graph->stages[stage].pipelines[pipeline];
+        for (uint32_t i = 0; i < pipeline_change_count(each); i++)
+            if (pipeline_spill(each, i) != NULL)
+                pipeline_spill(each, i)->space.file = budget->state_file;
+    }
+}
+
+void state_budget_fini(struct query *query)
+{
+    spill_file_free(query->budget.state_file);
+    spill_file_free(query->budget.batch_file);
+    query->budget.state_file = query->budget.batch_file = NULL;
+}
+
+void state_budget_begin(struct query *query)
+{
+    spill_file_reset(query->budget.batch_file);
+}
+
 static void add_all(const struct stage_graph *graph, struct pipeline_memory *memory)
 {
     uint32_t pipeline = 0;
@@ -38,11 +64,16 @@ static void add_all(const struct stage_graph *graph, struct pipeline_memory *mem
         pipeline_add_memory(graph->stages[stage].pipelines[pipeline], memory);
 }
 
+static uint64_t total(const struct pipeline_memory *memory)
+{
+    return memory->state_bytes + memory->fixed_bytes + memory->changes_bytes + memory->writer_bytes;
+}
+
 uint64_t state_budget_bytes(const struct pipeline *pipeline)
 {
     struct pipeline_memory memory = {0};
     pipeline_add_memory(pipeline, &memory);
-    return memory.state_bytes + memory.fixed_bytes + memory.changes_bytes + memory.writer_bytes;
+    return total(&memory);
 }
 
 static enum status refuse(const struct query *query, uint64_t used,
@@ -53,152 +84,87 @@ static enum status refuse(const struct query *query, uint64_t used,
     char limit_text[24];
     if (memory->fixed == NULL || memory->fixed_bytes < limit / 2)
         return pipeline_batch_too_large(used, limit, err);
-    snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, memory->fixed_bytes);
-    snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
+    (void)snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, memory->fixed_bytes);
+    (void)snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
     return error_raise(err, STATUS_STATE_MEMORY_EXCEEDED, "operator",
                        stateful_of(memory->fixed)->name, "bytes", bytes_text, "limit", limit_text,
                        NULL);
 }
 
-enum status state_budget_note(struct query *query, const struct pipeline *pipeline, uint64_t before,
+static bool can_let_go(struct pipeline *pipeline)
+{
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++)
+        if (pipeline_spill(pipeline, i) != NULL)
+            return true;
+    return false;
+}
+
+enum status state_budget_note(struct query *query, struct pipeline *pipeline, uint64_t before,
                               struct error *err)
 {
     struct state_budget *budget = &query->budget;
-    int64_t delta = (int64_t)state_budget_bytes(pipeline) - (int64_t)before;
-    int64_t used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
-    if (used <= 0 || (uint64_t)used <= budget->limit_bytes)
-        return OK;
     struct pipeline_memory memory = {0};
     pipeline_add_memory(pipeline, &memory);
+    uint64_t after = total(&memory);
+    int64_t delta = (int64_t)(after - before);
+    int64_t used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
+    if (used <= (int64_t)comfortable_bytes(query) && !query->config.spill_always)
+        return OK;
+    bool lets_go = can_let_go(pipeline);
+    if (lets_go) {
+        TRY(pipeline_put_away(pipeline, budget->batch_file, err));
+        TRY(pipeline_let_go(pipeline, UINT64_MAX, err));
+        delta = (int64_t)(state_budget_bytes(pipeline) - after);
+        used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
+    }
+    if (used <= (int64_t)budget->limit_bytes || (lets_go && after <= budget->limit_bytes))
+        return OK;
     memory.fixed_bytes *= query->partitions; /* the others are as large */
     return refuse(query, (uint64_t)used, &memory, err);
 }
 
-/* Lets go what stages [first, ...) have, partition after partition. */
-static void let_go(struct query *query, uint32_t first, uint64_t bytes)
+enum status state_budget_prepare(struct query *query, uint32_t index, struct error *err)
 {
     const struct stage_graph *graph = query->graph;
+    struct pipeline_memory memory = {0};
     uint32_t pipeline = 0;
-    uint64_t freed = 0;
-    for (uint32_t stage = first; freed < bytes && next_pipeline(graph, &stage, &pipeline);
+    if (!stage_is_partitioned(&graph->stages[index]))
+        return OK;
+    add_all(graph, &memory);
+    uint64_t used = total(&memory);
+    if (memory.fixed_bytes + memory.writer_bytes > query->budget.limit_bytes)
+        return refuse(query, memory.fixed_bytes + memory.writer_bytes, &memory, err);
+    for (uint32_t stage = index; used > comfortable_bytes(query) && memory.state_bytes > 0 &&
+                                 next_pipeline(graph, &stage, &pipeline);
          pipeline++) {
         struct pipeline *each = graph->stages[stage].pipelines[pipeline];
         uint64_t before = state_budget_bytes(each);
-        if (pipeline_change_count(each) == 0)
-            continue;
-        pipeline_let_go(each, bytes - freed);
-        uint64_t after = state_budget_bytes(each);
-        freed += before > after ? before - after : 0;
-    }
-    query->budget.spilled = true;
-    query->budget.let_go++;
-}
-
-/* Whether an entry that the store may have was removed since it was last waited for. */
-static bool forget_taken(struct query *query)
-{
-    const struct stage_graph *graph = query->graph;
-    uint32_t pipeline = 0;
-    bool taken = false;
-    for (uint32_t stage = 0; next_pipeline(graph, &stage, &pipeline); pipeline++) {
-        struct pipeline *each = graph->stages[stage].pipelines[pipeline];
-        for (uint32_t i = 0; i < pipeline_change_count(each); i++) {
-            struct spill *spill = pipeline_spill(each, i);
-            taken = taken || (spill != NULL && spill->taken);
-            if (spill != NULL)
-                spill->taken = false;
+        if (can_let_go(each) && before > 0) {
+            for (uint32_t i = 0; i < pipeline_change_count(each); i++)
+                pipeline_drop_change(each, i); /* those of the batch before */
+            TRY(pipeline_let_go(each, UINT64_MAX, err));
         }
+        used = used + state_budget_bytes(each) - before;
     }
-    return taken;
-}
-
-static void give_store(struct query *query)
-{
-    const struct stage_graph *graph = query->graph;
-    uint32_t pipeline = 0;
-    for (uint32_t stage = 0; next_pipeline(graph, &stage, &pipeline); pipeline++) {
-        struct pipeline *each = graph->stages[stage].pipelines[pipeline];
-        for (uint32_t i = 0; i < pipeline_change_count(each); i++) {
-            struct spill *spill = pipeline_spill(each, i);
-            if (spill == NULL)
-                continue;
-            spill->store = query->state_snapshot.store;
-            spill->operator_id = (uint32_t)pipeline_boundary(each, i)->operator_id;
-            spill->partition = pipeline;
-        }
-    }
-}
-
-enum status state_budget_prepare(struct query *query, uint32_t index, struct error *err)
-{
-    struct state_budget *budget = &query->budget;
-    struct pipeline_memory memory = {0};
-    int64_t committed = query->next_batch_id - 1;
-    if (!stage_is_partitioned(&query->graph->stages[index]))
-        return OK;
-    add_all(query->graph, &memory);
-    uint64_t limit = budget->limit_bytes;
-    uint64_t fixed = memory.fixed_bytes + memory.writer_bytes;
-    uint64_t used = fixed + memory.state_bytes + memory.changes_bytes;
-    uint64_t wanted = used + GROWTH * memory.writer_bytes;
-    if (query->config.spill_always)
-        wanted = UINT64_MAX;
-    if (fixed > limit)
-        return refuse(query, fixed, &memory, err);
-    if (query->state_snapshot.store != NULL && budget->spilled && forget_taken(query))
-        TRY(state_store_wait(query->state_snapshot.store, committed, err));
-    if (wanted > limit && query->state_snapshot.store != NULL && memory.state_bytes > 0 &&
-        committed >= 0) {
-        give_store(query);
-        TRY(state_store_wait(query->state_snapshot.store, committed, err));
-        uint64_t room = limit > fixed + GROWTH * memory.writer_bytes
-                            ? limit - fixed - GROWTH * memory.writer_bytes
-                            : 0;
-        if (query->config.spill_always)
-            room = 0;
-        let_go(query, index, memory.state_bytes + memory.changes_bytes - room / 2);
-        memory = (struct pipeline_memory){0};
-        add_all(query->graph, &memory);
-        used = memory.fixed_bytes + memory.writer_bytes + memory.state_bytes + memory.changes_bytes;
-    }
-    atomic_store(&budget->used_bytes, (int64_t)used);
+    atomic_store(&query->budget.used_bytes, (int64_t)used);
     return OK;
-}
-
-void state_budget_committed(struct query *query, int64_t version)
-{
-    if (query->state_snapshot.store != NULL && query->budget.spilled)
-        state_store_advance(query->state_snapshot.store, version, false);
 }
 
 /* ---- a run that begins ---- */
 
-static enum status load_or_leave(struct query *query, struct pipeline *each, uint32_t index,
-                                 uint32_t partition, struct error *err)
-{
-    struct spill *spill = pipeline_spill(each, index);
-    const struct plan_node *boundary = pipeline_boundary(each, index);
-    if (spill != NULL)
-        return spill_reopen(spill, err);
-    return state_snapshot_load_part(query->state_snapshot.store, each, boundary, partition, err);
-}
-
-enum status state_budget_leave(struct query *query, int64_t version, bool *left, struct error *err)
+enum status state_budget_loaded(struct query *query, struct error *err)
 {
     const struct stage_graph *graph = query->graph;
     uint32_t pipeline = 0;
-    *left = false;
-    if (!query->config.spill_always &&
-        state_store_snapshot_bytes(query->state_snapshot.store) < query->budget.limit_bytes / 4)
-        return OK;
-    TRY(state_store_wait(query->state_snapshot.store, version, err));
-    give_store(query);
     for (uint32_t stage = 0; next_pipeline(graph, &stage, &pipeline); pipeline++) {
         struct pipeline *each = graph->stages[stage].pipelines[pipeline];
-        for (uint32_t i = 0; i < pipeline_change_count(each); i++)
-            TRY(load_or_leave(query, each, i, pipeline, err));
+        bool spilled = false;
+        for (uint32_t i = 0; i < pipeline_change_count(each); i++) {
+            const struct spill *spill = pipeline_spill(each, i);
+            spilled = spilled || (spill != NULL && !spill_is_empty(spill));
+        }
+        if (spilled)
+            TRY(pipeline_let_go(each, UINT64_MAX, err));
     }
-    query->budget.spilled = true;
-    *left = true;
     return OK;
 }

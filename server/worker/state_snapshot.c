@@ -14,6 +14,7 @@
 #define LOG_BYTES_BETWEEN ((uint64_t)64 << 20) /* of changes: so much is replayed by a start */
 #define LOG_BYTES_RETRY   ((uint64_t)8 << 20)  /* after a failure */
 #define LOAD_BYTES        ((size_t)32 << 20)   /* of changes, put into the tables at once */
+#define LOAD_ENTRIES      4096                 /* between looks at the memory */
 #define FAILURES_MAX      16
 #define SETTING           "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 
@@ -70,6 +71,7 @@ struct load_part {
 };
 
 struct load {
+    struct query *query;
     struct state_store *store;
     struct load_part *parts;
     uint32_t count;
@@ -77,34 +79,29 @@ struct load {
 
 struct load_receiver {
     struct state_entry_receiver base;
+    struct query *query;
+    struct pipeline *pipeline;
     struct pipeline_restorer *restorer;
+    uint64_t entries;
+    uint64_t bytes; /* of the pipeline, when it was last looked at */
 };
+
+static enum status note_memory(struct load_receiver *receiver, struct error *err)
+{
+    TRY(pipeline_restorer_finish(receiver->restorer, err));
+    TRY(state_budget_note(receiver->query, receiver->pipeline, receiver->bytes, err));
+    receiver->bytes = state_budget_bytes(receiver->pipeline);
+    return OK;
+}
 
 static enum status load_entry(struct state_entry_receiver *self,
                               const struct state_store_entry *entry, struct error *err)
 {
+    struct load_receiver *receiver = (struct load_receiver *)self;
     struct change change = {
         .kind = CHANGE_PUT, .bucket = entry->bucket, .key = entry->key, .value = entry->value};
-    return pipeline_restorer_add(((struct load_receiver *)self)->restorer, &change, err);
-}
-
-enum status state_snapshot_load_part(struct state_store *store, struct pipeline *pipeline,
-                                     const struct plan_node *node, uint32_t partition,
-                                     struct error *err)
-{
-    struct load_receiver receiver = {
-        .base = {.receive = load_entry},
-        .restorer = pipeline_restorer_new(pipeline, node),
-    };
-    struct state_place place = {
-        .operator_id = (uint32_t)node->operator_id,
-        .partition = partition,
-    };
-    enum status status = state_store_scan_partition(store, place, &receiver.base, err);
-    if (status == OK)
-        status = pipeline_restorer_finish(receiver.restorer, err);
-    pipeline_restorer_free(receiver.restorer);
-    return status;
+    TRY(pipeline_restorer_add(receiver->restorer, &change, err));
+    return ++receiver->entries % LOAD_ENTRIES == 0 ? note_memory(receiver, err) : OK;
 }
 
 static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
@@ -112,7 +109,22 @@ static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct 
     struct load *load = arg;
     const struct load_part *part = &load->parts[index];
     (void)worker;
-    return state_snapshot_load_part(load->store, part->pipeline, part->node, part->partition, err);
+    struct load_receiver receiver = {
+        .base = {.receive = load_entry},
+        .query = load->query,
+        .pipeline = part->pipeline,
+        .restorer = pipeline_restorer_new(part->pipeline, part->node),
+        .bytes = state_budget_bytes(part->pipeline),
+    };
+    struct state_place place = {
+        .operator_id = (uint32_t)part->node->operator_id,
+        .partition = part->partition,
+    };
+    enum status status = state_store_scan_partition(load->store, place, &receiver.base, err);
+    if (status == OK)
+        status = note_memory(&receiver, err);
+    pipeline_restorer_free(receiver.restorer);
+    return status;
 }
 
 static void add_parts(struct load *load, const struct stage *stage)
@@ -127,7 +139,7 @@ static void add_parts(struct load *load, const struct stage *stage)
 static enum status load_store(struct query *query, struct error *err)
 {
     const struct stage_graph *graph = query->graph;
-    struct load load = {.store = query->state_snapshot.store};
+    struct load load = {.query = query, .store = query->state_snapshot.store};
     size_t room = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         room += (size_t)graph->stages[i].boundary_count * graph->stages[i].pipeline_count;
@@ -150,23 +162,52 @@ struct table_loader {
     size_t count;
     size_t capacity;
     size_t bytes;
+    size_t bytes_max;
 };
+
+/* Memory of the pipelines of a partition, by stage.  The caller frees it. */
+static uint64_t *bytes_of_partition(const struct query *query, uint32_t partition)
+{
+    uint64_t *bytes = calloc(query->graph->count + 1, sizeof *bytes);
+    CHECK(bytes != NULL);
+    for (uint32_t i = 0; i < query->graph->count; i++)
+        if (stage_is_partitioned(&query->graph->stages[i]))
+            bytes[i] = state_budget_bytes(query->graph->stages[i].pipelines[partition]);
+    return bytes;
+}
+
+/* Each of them may have grown. */
+static enum status note_partition(struct query *query, uint32_t partition, const uint64_t *before,
+                                  struct error *err)
+{
+    for (uint32_t i = 0; i < query->graph->count; i++)
+        if (stage_is_partitioned(&query->graph->stages[i]))
+            TRY(state_budget_note(query, query->graph->stages[i].pipelines[partition], before[i],
+                                  err));
+    return OK;
+}
 
 /* The records of one partition. */
 static enum status load_changes(void *arg, uint32_t index, uint32_t worker, struct error *err)
 {
     const struct table_loader *loader = arg;
+    struct query *query = loader->query;
+    uint64_t *before = bytes_of_partition(query, index);
+    enum status status = OK;
     (void)worker;
-    for (size_t i = 0; i < loader->count; i++) {
+    for (size_t i = 0; i < loader->count && status == OK; i++) {
         uint32_t operator_id = 0;
         uint32_t partition = 0;
         struct bytes changes;
         /* What is no record is for everybody: the first to meet it refuses it. */
         if (!changelog_open(loader->records[i], &operator_id, &partition, &changes) ||
-            partition % loader->query->partitions == index)
-            TRY(stage_graph_restore(loader->query->graph, loader->records[i], err));
+            partition % query->partitions == index)
+            status = stage_graph_restore(query->graph, loader->records[i], err);
     }
-    return OK;
+    if (status == OK)
+        status = note_partition(query, index, before, err);
+    free(before);
+    return status;
 }
 
 static enum status flush_records(struct table_loader *loader, struct error *err)
@@ -189,7 +230,7 @@ static enum status load_record(struct state_receiver *self, struct bytes record,
     }
     loader->records[loader->count++] = arena_copy(loader->arena, record);
     loader->bytes += record.size_bytes;
-    return loader->bytes < LOAD_BYTES ? OK : flush_records(loader, err);
+    return loader->bytes < loader->bytes_max ? OK : flush_records(loader, err);
 }
 
 /* The changes of the batches [from, to]. */
@@ -197,6 +238,8 @@ static enum status load_log(struct query *query, int64_t from, int64_t to, struc
 {
     struct table_loader loader = {
         .base = {.receive = load_record}, .query = query, .arena = arena_new("state changes", 0)};
+    uint64_t share = query->budget.limit_bytes / 8;
+    loader.bytes_max = share < LOAD_BYTES ? (size_t)share : LOAD_BYTES;
     enum status status = checkpoint_replay_state(query->checkpoint, from, to, &loader.base, err);
     if (status == OK)
         status = flush_records(&loader, err);
@@ -211,15 +254,13 @@ enum status state_snapshot_load(struct query *query, int64_t version, struct err
         return OK;
     TRY(open_store(query, version, err));
     int64_t loaded = state_store_applied(query->state_snapshot.store);
-    bool left = false;
-    if (loaded != NO_BATCH)
-        TRY(state_budget_leave(query, version, &left, err));
-    if (left || version == NO_BATCH)
+    if (version == NO_BATCH)
         return OK;
     if (loaded != NO_BATCH)
         TRY(load_store(query, err));
     query->state_snapshot.batches = (uint64_t)(version - loaded);
-    return load_log(query, loaded + 1, version, err);
+    TRY(load_log(query, loaded + 1, version, err));
+    return state_budget_loaded(query, err);
 }
 
 /* Spark's setting counts batches; without it the size of the log decides. */
@@ -263,7 +304,6 @@ enum status state_snapshot_consider(struct query *query, int64_t version, struct
         }
         TRY(check_failures(query, err));
     }
-    state_budget_committed(query, version);
     checkpoint_hold(query->checkpoint, state_store_oldest_needed(snapshot->store));
     return OK;
 }

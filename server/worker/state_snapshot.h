@@ -16,7 +16,6 @@
 #ifndef SERVER_WORKER_STATE_SNAPSHOT_H
 #define SERVER_WORKER_STATE_SNAPSHOT_H
 
-#include "exec/pipeline.h"
 #include "state/state_store.h"
 
 struct query;
@@ -25,12 +24,6 @@ struct query;
  * Errors: CHECKPOINT.CORRUPT if no snapshot is whole that the log reaches back to; LIBRARY_MISSING,
  * IO_FAILURE, DISK_FULL. */
 MUST_USE enum status state_snapshot_load(struct query *query, int64_t version, struct error *err);
-
-/* Puts the entries that the store has of one operator in one partition into its tables.
- * Threads: any; a partition one at a time. */
-MUST_USE enum status state_snapshot_load_part(struct state_store *store, struct pipeline *pipeline,
-                                              const struct plan_node *node, uint32_t partition,
-                                              struct error *err);
 
 /* Batch `version` is committed: asks for a snapshot if it is time, and lets go of the log that is
  * not needed any more.  Errors: what has stopped snapshots for long. */

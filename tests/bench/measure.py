@@ -11,7 +11,8 @@ latency file renamed in to batch reported: the median, what of it the disk took 
 seen    the list of 10 million files read, and of 1 million in one batch.  Needs the target bench_seen
 big     memory while reading a 5 GB file, a 100 MB line and many files (slow; needs the disk)
 spill   10 million keys -> count, sum in update mode: all in memory, and with a limit of a tenth of what
-        the state takes there (SPILL_KEYS and SPILL_ROWS, rows of a batch, make it smaller or larger)
+        the state takes there (SPILL_KEYS and SPILL_ROWS, rows of a batch, make it smaller or larger);
+        what the largest RSS grows by is against the same query with a hundred keys
 
 One JSON line per result.  Standard library only.
 """
@@ -302,10 +303,11 @@ def spill_files(folder, keys, rows):
         os.utime(f"{folder}/{file:06}.csv", (1700000000 + file, 1700000000 + file))
 
 
-def spill_run(binary, root, name, limit):
+def spill_run(binary, root, name, limit, key="k"):
     document = {"name": name, "sources": {"s": {"format": "csv", "schema": "k BIGINT, v BIGINT", "options": {
         "path": root + "/in", "maxFilesPerTrigger": 1}}}, "outputMode": "update", "trigger": {"availableNow": True},
-        "sql": "SELECT k, count(*) AS c, sum(v) AS s FROM s GROUP BY k HAVING (k + count(*) * 0) % 997 = 0",
+        "sql": f"SELECT {key} AS k, count(*) AS c, sum(v) AS s FROM s GROUP BY {key} "
+               f"HAVING ({key} + count(*) * 0) % 997 = 0",
         "sink": {"format": "console", "options": {"numRows": 1000000}},
         "checkpointLocation": f"{root}/{name}"}
     if limit:
@@ -339,12 +341,15 @@ def spill(binary):
             spill_files(root + "/in", keys, rows)
             os._exit(0)
         os.waitpid(maker, 0)
+        few = spill_run(binary, root, "few", 0, "k % 100")
         whole = spill_run(binary, root, "memory", 0)
         state = keys * 80
         tenth = spill_run(binary, root, "spilled", max(state // 10, 1 << 20))
-        show(measure="spill", keys=keys, rows=2 * keys, rows_per_batch=rows, limit_mib=state // 10 >> 20,
-             in_memory=whole, spilled=tenth, same=whole["digest"] == tenth["digest"],
-             ratio=round(tenth["seconds"] / whole["seconds"], 2))
+        show(measure="spill", keys=keys, rows=2 * keys, rows_per_batch=rows,
+             limit_mib=max(state // 10, 1 << 20) >> 20, few_keys=few, in_memory=whole, spilled=tenth,
+             same=whole["digest"] == tenth["digest"],
+             ratio=round(tenth["seconds"] / whole["seconds"], 2), limit_ratio=4,
+             grows_by_mib=tenth["peak_rss_mib"] - few["peak_rss_mib"])
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

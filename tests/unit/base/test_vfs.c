@@ -188,11 +188,35 @@ static void a_lock_has_one_holder(struct world *world)
     vfs_unlock(second);
 }
 
+static void scratch_space_has_no_name(struct world *world)
+{
+    struct error err = ERROR_INIT;
+    struct vfs_scratch *scratch = NULL;
+    char text[9] = {0};
+    struct bytes_out out = {.data = (uint8_t *)text, .size_bytes = 8};
+    assert_int_equal(vfs_put(world->vfs, at(world, "s"), bytes_of_text("old"), false, &err), OK);
+    assert_int_equal(vfs_scratch_open(world->vfs, at(world, "s"), &scratch, &err), OK);
+    assert_false(vfs_exists(world->vfs, at(world, "s")));
+    assert_int_equal(vfs_scratch_write(scratch, 6, bytes_of_text("gh"), &err), OK);
+    assert_int_equal(vfs_scratch_write(scratch, 1, bytes_of_text("bcd"), &err), OK);
+    assert_int_equal(vfs_scratch_write(scratch, 2, bytes_of_text("C"), &err), OK);
+    assert_int_equal(vfs_scratch_read(scratch, 0, out, &err), OK);
+    assert_memory_equal(text, "\0bCd\0\0gh", 8);
+    assert_int_equal(vfs_scratch_read(scratch, 7, out, &err), OK);
+    assert_memory_equal(text, "h\0\0\0\0\0\0\0", 8);
+    vfs_scratch_close(scratch);
+    vfs_scratch_close(NULL);
+    assert_int_equal(vfs_scratch_open(world->vfs, at(world, "none/s"), &scratch, &err),
+                     STATUS_FILE_NOT_FOUND);
+    error_clear(&err);
+}
+
 static void try_all(struct vfs *vfs, const char *root)
 {
     struct world world = {.vfs = vfs, .arena = arena_new("request", 0)};
     (void)snprintf(world.root, sizeof world.root, "%s", root);
     put_replaces_whole_files(&world);
+    scratch_space_has_no_name(&world);
     files_grow_and_are_cut(&world);
     reads_and_maps(&world);
     scans_names_only(&world);
