@@ -26,6 +26,8 @@ struct scope_column {
 struct scope {
     struct scope_column *columns;
     uint32_t count;
+    struct scope_column *hidden; /* _metadata: what only a name finds that no column has */
+    uint32_t hidden_count;
     struct scope *outer;   /* of the enclosing query; NULL: none */
     bool suggest_by_place; /* suggestions of one distance in the order of the columns */
 };
@@ -190,6 +192,9 @@ struct scope *scope_new(struct analyzer *analyzer, const struct logical_node *no
                         const char *qualifier, struct scope *outer);
 struct scope *scope_concat(struct analyzer *analyzer, const struct scope *left,
                            const struct scope *right, struct scope *outer);
+/* Gives `scope` the hidden columns of both; right may be NULL. */
+void scope_concat_hidden(struct analyzer *analyzer, struct scope *scope, const struct scope *left,
+                         const struct scope *right);
 /* The same attributes under another qualifier and, if given, other names. */
 MUST_USE enum status scope_alias(struct analyzer *analyzer, struct relation *relation,
                                  const struct ast_name *alias, const struct ast_name_list *names,
@@ -278,6 +283,9 @@ MUST_USE enum status resolve_limit(struct analyzer *analyzer, const struct ast_t
                                    struct relation *relation, struct error *err);
 MUST_USE enum status resolve_cte(struct analyzer *analyzer, struct cte *cte, struct relation *out,
                                  struct error *err);
+/* A subquery of FROM and a step of a pipe offer the hidden columns of what their projections are
+ * made over. */
+void relation_expose(struct analyzer *analyzer, struct relation *relation);
 /* The visible columns of a relation under the names of its scope, as a node of its own. */
 struct logical_node *relation_visible(struct analyzer *analyzer, const struct relation *relation);
 /* ORDER BY 2: the 0-based position, UINT32_MAX if the item is no position. */

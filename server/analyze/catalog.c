@@ -122,6 +122,20 @@ static bool may_narrow(const struct analyzer *analyzer, const struct relation_sp
     return true;
 }
 
+/* The hidden column comes last.  One of the data's own of that name takes its place. */
+static void add_metadata(struct analyzer *analyzer, struct logical_node *node,
+                         const struct type *type)
+{
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (name_equal(analyzer, node->output[i]->name, SOURCE_METADATA))
+            return;
+    struct attribute *attribute = analyzer_attribute(analyzer, SOURCE_METADATA, type, false);
+    attribute->hidden = true;
+    attribute->qualifier = node->relation.spec->name;
+    node->relation.metadata = type;
+    node->output[node->output_count++] = attribute;
+}
+
 static enum status resolve_source(struct analyzer *analyzer, uint32_t index, bool is_table,
                                   const struct ast_relation *ast, struct relation *out,
                                   struct error *err)
@@ -144,12 +158,14 @@ static enum status resolve_source(struct analyzer *analyzer, uint32_t index, boo
     add_relation(analyzer, spec, !is_table, index);
     node->output_count = schema->field_count;
     node->output =
-        arena_new_object(analyzer->arena, (schema->field_count + 1) * sizeof(struct attribute *));
+        arena_new_object(analyzer->arena, (schema->field_count + 2) * sizeof(struct attribute *));
     for (uint32_t i = 0; i < schema->field_count; i++) {
         node->output[i] =
             analyzer_attribute(analyzer, schema->fields[i].name, schema->fields[i].type, true);
         node->output[i]->qualifier = spec->name;
     }
+    if (ops != NULL && ops->metadata != NULL)
+        add_metadata(analyzer, node, ops->metadata(analyzer->arena));
     out->node = node;
     out->scope = scope_new(analyzer, node, spec->name, NULL);
     const char *options = spec->options.pointer;

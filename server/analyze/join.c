@@ -212,7 +212,7 @@ static enum status using_scope(struct analyzer *analyzer, const struct using_key
         add_hidden(scope, keys->left, keys->count);
     if (!one_sided && kind != LOGICAL_JOIN_RIGHT)
         add_hidden(scope, keys->right, keys->count);
-    out->scope = scope;
+    out->scope = scope; /* USING and NATURAL offer no hidden columns */
     scope_refresh(scope, out->node);
     return OK;
 }

@@ -21,6 +21,7 @@ struct attribute {
     const char *qualifier; /* alias of the relation it comes from, for names in messages */
     bool nullable;
     bool is_window;  /* made by window() or session_window() */
+    bool hidden;     /* _metadata of a relation: found by its name, in no star */
     bool event_time; /* a watermark is declared on it, or it is a window over such a column */
     int64_t delay_us;
     uint32_t watermark_id;
@@ -73,11 +74,12 @@ struct logical_node {
     union {
         struct {
             const struct relation_spec *spec;
-            bool is_table;             /* of spec->tables, otherwise of spec->sources */
-            uint32_t source_index;     /* into the one or the other */
-            uint32_t ordinal;          /* number of this use, in the order of the text */
-            const struct type *schema; /* of the source, all columns */
-            bool narrows;              /* the source can leave out fields of structs */
+            bool is_table;               /* of spec->tables, otherwise of spec->sources */
+            uint32_t source_index;       /* into the one or the other */
+            uint32_t ordinal;            /* number of this use, in the order of the text */
+            const struct type *schema;   /* of the source, all columns but the hidden one */
+            const struct type *metadata; /* of the hidden column; NULL: it has none */
+            bool narrows;                /* the source can leave out fields of structs */
         } relation;
         struct {
             struct expr **cells; /* row by row; foldable */

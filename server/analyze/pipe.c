@@ -292,6 +292,7 @@ enum status resolve_pipe(struct analyzer *analyzer, const struct ast_term *ast, 
     TRY(resolve_term(analyzer, at, outer, outer_refs, &current, err));
     for (uint32_t i = 0; i < count; i++) {
         struct relation next = {0};
+        relation_expose(analyzer, &current);
         TRY(apply_step(analyzer, chain[i], outer, outer_refs, &current, &next, err));
         current = next;
     }

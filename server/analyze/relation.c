@@ -222,7 +222,7 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
         node->output[before + i]->name = name_text(analyzer, &names->items[i]);
     struct scope made = {.outer = input->scope->outer};
     struct scope *right = scope_new(analyzer, node, NULL, NULL);
-    made.columns = right->columns + before;
+    made.columns = right->columns + (right->count - columns); /* behind those of the input */
     made.count = columns;
     if (ast->lateral_view.table.text.data != NULL)
         for (uint32_t i = 0; i < columns; i++)
@@ -539,6 +539,7 @@ static enum status sample_rows(struct resolver *resolver, struct expr *amount,
                                const struct ast_sample *sample, int64_t *out, struct error *err)
 {
     struct analyzer *analyzer = resolver->analyzer;
+    CHECK(amount != NULL);
     int position = sample->amount->position, end = sample->amount->position_end;
     if (!expr_is_foldable(amount))
         return error_raise_at(err, STATUS_INVALID_LIMIT_LIKE_EXPRESSION__IS_UNFOLDABLE, position,
@@ -581,7 +582,7 @@ static enum status apply_sample(struct analyzer *analyzer, const struct ast_samp
     if (sample->amount != NULL)
         TRY(resolve_expr(&resolver, sample->amount, &amount, err));
     if (sample->kind == AST_SAMPLE_ROWS) {
-        int64_t rows;
+        int64_t rows = 0;
         TRY(sample_rows(&resolver, amount, sample, &rows, err));
         relation->node = logical_over(arena, LOGICAL_LIMIT, relation->node);
         relation->node->limit.limit = rows;
@@ -616,7 +617,7 @@ static enum status check_alias_count(struct analyzer *analyzer, const struct ast
                                      const struct relation *relation, struct error *err)
 {
     size_t aliases = ast->column_aliases.count;
-    uint32_t columns = relation->node->output_count;
+    uint32_t columns = relation->scope->count;
     if (aliases == 0 || aliases == columns)
         return OK;
     if (ast->kind == AST_RELATION_VALUES)
@@ -631,6 +632,52 @@ static enum status check_alias_count(struct analyzer *analyzer, const struct ast
                           "outColsNum", arena_sprintf(analyzer->arena, "%u", columns), NULL);
 }
 
+/* ---- hidden columns ---- */
+
+/* Lets projections, and what only passes rows on, give the hidden columns of the node below.  Their
+ * outputs are replaced, for others may share them. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the query is nested */
+static void expose_hidden(struct analyzer *analyzer, struct logical_node *node)
+{
+    bool passes = node->kind == LOGICAL_PROJECT || node->kind == LOGICAL_FILTER ||
+                  node->kind == LOGICAL_SORT || node->kind == LOGICAL_LIMIT ||
+                  node->kind == LOGICAL_WATERMARK;
+    if (!passes)
+        return;
+    struct logical_node *child = node->children[0];
+    expose_hidden(analyzer, child);
+    uint32_t size = node->output_count + child->output_count + 1;
+    struct attribute **output =
+        arena_new_object(analyzer->arena, size * sizeof(struct attribute *));
+    struct expr **exprs = arena_new_object(analyzer->arena, size * sizeof(struct expr *));
+    uint32_t count = node->output_count;
+    memcpy(output, node->output, count * sizeof(struct attribute *));
+    if (node->kind == LOGICAL_PROJECT)
+        memcpy(exprs, node->project.exprs, count * sizeof(struct expr *));
+    for (uint32_t i = 0; i < child->output_count; i++) {
+        if (!child->output[i]->hidden ||
+            logical_find_output(node, child->output[i]->id, NULL) != NULL)
+            continue;
+        exprs[count] = attribute_expr(analyzer->arena, child->output[i]);
+        output[count++] = child->output[i];
+    }
+    if (count == node->output_count)
+        return;
+    node->output = output;
+    node->output_count = count;
+    if (node->kind == LOGICAL_PROJECT)
+        node->project.exprs = exprs;
+}
+
+void relation_expose(struct analyzer *analyzer, struct relation *relation)
+{
+    if (relation->scope->hidden_count > 0)
+        return;
+    expose_hidden(analyzer, relation->node);
+    const struct scope *found = scope_new(analyzer, relation->node, NULL, NULL);
+    scope_concat_hidden(analyzer, relation->scope, found, NULL);
+}
+
 /* ---- all kinds ---- */
 
 static enum status resolve_bare(struct analyzer *analyzer, const struct ast_relation *ast,
@@ -642,7 +689,9 @@ static enum status resolve_bare(struct analyzer *analyzer, const struct ast_rela
     case AST_RELATION_TABLE:
         return catalog_relation(analyzer, ast, out, err);
     case AST_RELATION_SUBQUERY:
-        return resolve_query(analyzer, ast->query, outer, outer_refs, out, err);
+        TRY(resolve_query(analyzer, ast->query, outer, outer_refs, out, err));
+        relation_expose(analyzer, out);
+        return OK;
     case AST_RELATION_PAREN:
         return resolve_relation_over(analyzer, ast->relation, outer, outer_refs, input, out, err);
     case AST_RELATION_VALUES:
@@ -668,14 +717,16 @@ static enum status resolve_bare(struct analyzer *analyzer, const struct ast_rela
             ast->kind == AST_RELATION_PIVOT ? ast->pivot.input : ast->unpivot.input;
         if (from != NULL)
             TRY(resolve_relation_over(analyzer, from, outer, outer_refs, input, &left, err));
-        else
+        else if (input != NULL)
             left = *input;
+        CHECK(left.node != NULL);
         if (ast->kind == AST_RELATION_PIVOT)
             return resolve_pivot(analyzer, ast, outer, outer_refs, &left, out, err);
         return resolve_unpivot(analyzer, ast, &left, out, err);
     }
     case AST_RELATION_SAMPLE:
         if (ast->relation == NULL) {
+            CHECK(input != NULL);
             *out = *input;
             return OK;
         }
@@ -690,6 +741,7 @@ enum status resolve_relation_over(struct analyzer *analyzer, const struct ast_re
 {
     TRY(count_node(analyzer, err));
     TRY(resolve_bare(analyzer, ast, outer, outer_refs, input, out, err));
+    CHECK(out->node != NULL && out->scope != NULL);
     if (ast->sample != NULL)
         TRY(apply_sample(analyzer, ast->sample, out, err));
     out->scope->outer = outer;

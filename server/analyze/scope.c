@@ -4,7 +4,8 @@
  * a.b.c is tried as relation.column.field first, then as column.field.field.  What no column
  * answers is, in this order, one of the functions that need no parentheses (current_date), an
  * alias of an earlier select item, a column of the enclosing query, and an error that suggests
- * names by edit distance.
+ * names by edit distance.  Hidden columns (_metadata of files) come behind all columns of the
+ * scope.
  */
 #include "analyze/analyzer.h"
 #include "base/check.h"
@@ -17,18 +18,39 @@ struct scope *scope_new(struct analyzer *analyzer, const struct logical_node *no
                         const char *qualifier, struct scope *outer)
 {
     struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
-    scope->count = node->output_count;
-    scope->columns =
-        arena_new_object(analyzer->arena, (node->output_count + 1) * sizeof *scope->columns);
+    uint32_t size = node->output_count + 1;
+    scope->columns = arena_new_object(analyzer->arena, size * sizeof *scope->columns);
     scope->outer = outer;
     for (uint32_t i = 0; i < node->output_count; i++) {
-        scope->columns[i] = (struct scope_column){
+        struct scope_column column = {
             .attribute = node->output[i],
             .name = node->output[i]->name,
             .qualifier = qualifier,
         };
+        if (!column.attribute->hidden) {
+            scope->columns[scope->count++] = column;
+            continue;
+        }
+        if (scope->hidden == NULL)
+            scope->hidden = arena_new_object(analyzer->arena, size * sizeof *scope->hidden);
+        scope->hidden[scope->hidden_count++] = column;
     }
     return scope;
+}
+
+void scope_concat_hidden(struct analyzer *analyzer, struct scope *scope, const struct scope *left,
+                         const struct scope *right)
+{
+    uint32_t count = left->hidden_count + (right != NULL ? right->hidden_count : 0);
+    if (count == 0)
+        return;
+    scope->hidden = arena_new_object(analyzer->arena, count * sizeof *scope->hidden);
+    scope->hidden_count = count;
+    if (left->hidden_count > 0)
+        memcpy(scope->hidden, left->hidden, left->hidden_count * sizeof *scope->hidden);
+    if (count > left->hidden_count)
+        memcpy(scope->hidden + left->hidden_count, right->hidden,
+               (count - left->hidden_count) * sizeof *scope->hidden);
 }
 
 struct scope *scope_concat(struct analyzer *analyzer, const struct scope *left,
@@ -40,16 +62,24 @@ struct scope *scope_concat(struct analyzer *analyzer, const struct scope *left,
     scope->outer = outer;
     memcpy(scope->columns, left->columns, left->count * sizeof *scope->columns);
     memcpy(scope->columns + left->count, right->columns, right->count * sizeof *scope->columns);
+    scope_concat_hidden(analyzer, scope, left, right);
     return scope;
+}
+
+static void refresh_columns(struct scope_column *columns, uint32_t count,
+                            const struct logical_node *node)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct attribute *found = logical_find_output(node, columns[i].attribute->id, NULL);
+        if (found != NULL)
+            columns[i].attribute = found;
+    }
 }
 
 void scope_refresh(struct scope *scope, const struct logical_node *node)
 {
-    for (uint32_t i = 0; i < scope->count; i++) {
-        struct attribute *found = logical_find_output(node, scope->columns[i].attribute->id, NULL);
-        if (found != NULL)
-            scope->columns[i].attribute = found;
-    }
+    refresh_columns(scope->columns, scope->count, node);
+    refresh_columns(scope->hidden, scope->hidden_count, node);
 }
 
 static uint32_t visible_count(const struct scope *scope)
@@ -89,6 +119,9 @@ enum status scope_alias(struct analyzer *analyzer, struct relation *relation,
             column->qualifier = qualifier;
         scope->count++;
     }
+    scope_concat_hidden(analyzer, scope, from, NULL);
+    for (uint32_t i = 0; qualifier != NULL && i < scope->hidden_count; i++)
+        scope->hidden[i].qualifier = qualifier;
     relation->scope = scope;
     return OK;
 }
@@ -310,13 +343,11 @@ static void match_add(struct analyzer *analyzer, struct match *match, struct sco
     match->column = column;
 }
 
-static void match_qualified(struct analyzer *analyzer, const struct scope *scope,
-                            const char *const *parts, uint32_t count, struct match *match)
+static void match_qualified(struct analyzer *analyzer, struct scope_column *columns,
+                            uint32_t column_count, const char *const *parts, struct match *match)
 {
-    if (count < 2)
-        return;
-    for (uint32_t i = 0; i < scope->count; i++) {
-        struct scope_column *column = &scope->columns[i];
+    for (uint32_t i = 0; i < column_count; i++) {
+        struct scope_column *column = &columns[i];
         if (column->qualifier == NULL || !name_equal(analyzer, column->qualifier, parts[0]) ||
             !name_equal(analyzer, column->name, parts[1]))
             continue;
@@ -324,11 +355,11 @@ static void match_qualified(struct analyzer *analyzer, const struct scope *scope
     }
 }
 
-static void match_plain(struct analyzer *analyzer, const struct scope *scope,
-                        const char *const *parts, struct match *match)
+static void match_plain(struct analyzer *analyzer, struct scope_column *columns,
+                        uint32_t column_count, const char *const *parts, struct match *match)
 {
-    for (uint32_t i = 0; i < scope->count; i++) {
-        struct scope_column *column = &scope->columns[i];
+    for (uint32_t i = 0; i < column_count; i++) {
+        struct scope_column *column = &columns[i];
         if (column->qualified_only || !name_equal(analyzer, column->name, parts[0]))
             continue;
         match_add(analyzer, match, column, parts[0], 1);
@@ -363,9 +394,14 @@ static void match_scope(struct analyzer *analyzer, const struct scope *scope,
                         const char *const *parts, uint32_t count, struct match *match)
 {
     memset(match, 0, sizeof *match);
-    match_qualified(analyzer, scope, parts, count, match);
+    if (count > 1)
+        match_qualified(analyzer, scope->columns, scope->count, parts, match);
     if (match->count == 0)
-        match_plain(analyzer, scope, parts, match);
+        match_plain(analyzer, scope->columns, scope->count, parts, match);
+    if (match->count == 0 && count > 1)
+        match_qualified(analyzer, scope->hidden, scope->hidden_count, parts, match);
+    if (match->count == 0)
+        match_plain(analyzer, scope->hidden, scope->hidden_count, parts, match);
 }
 
 static struct expr *column_reference(struct resolver *resolver, const struct scope_column *column,

@@ -415,6 +415,8 @@ static struct scope *output_scope(struct select *select, struct attribute *const
             .name = output[i]->name,
             .qualifier = input == NULL ? item_qualifier(&select->items.items[i]) : NULL,
         };
+    if (input != NULL)
+        scope_concat_hidden(analyzer, scope, input, NULL);
     for (uint32_t i = 0; i < extra; i++) {
         struct scope_column column = input->columns[i];
         for (uint32_t j = 0; j < select->items.count; j++)

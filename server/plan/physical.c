@@ -105,12 +105,14 @@ static enum status make_scan(struct maker *maker, struct logical_node *node, str
         arena_new_object(maker->rewriter->arena, (node->output_count + 1) * sizeof(uint32_t));
     uint32_t at = 0;
     for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct attribute *column = node->output[i];
         while (at < schema->field_count &&
-               strcmp(schema->fields[at].name, node->output[i]->name) != 0)
+               (column->hidden || strcmp(schema->fields[at].name, column->name) != 0))
             at++;
-        CHECK(at < schema->field_count);
-        scan->scan.narrowed =
-            scan->scan.narrowed || !type_equal(schema->fields[at].type, node->output[i]->type);
+        CHECK(at < schema->field_count || column->hidden);
+        const struct type *whole =
+            column->hidden ? node->relation.metadata : schema->fields[at].type;
+        scan->scan.narrowed = scan->scan.narrowed || !type_equal(whole, column->type);
         scan->scan.columns[i] = at++;
     }
     *out = scan;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "source/file_metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 struct file_split {
     struct format_split format;
+    int64_t mtime_us;
     struct vector **constants; /* per bound column: the directory's value, or NULL */
 };
 
@@ -39,6 +41,7 @@ static void add_split(struct splitter *splitter, const struct range_file *file, 
                    .start = start,
                    .end = end,
                    .file_size_bytes = file->size_bytes},
+        .mtime_us = file->mtime_us,
         .constants = splitter->constants,
     };
     splitter->splits[splitter->count++] =
@@ -71,6 +74,8 @@ static enum status directory_constants(struct splitter *splitter, const char *di
     if (!reader->listing->recursive && root != NULL && path_is_below(dir, root))
         TRY(partition_path_parse(batch, root, dir, &partition, err));
     for (uint32_t i = 0; i < reader->column_count; i++) {
+        if (reader->columns[i] == reader->schema->field_count)
+            continue; /* _metadata differs from file to file */
         const struct type_field *field = &reader->schema->fields[reader->columns[i]];
         const struct partition_column *value = directory_value(&partition, field->name);
         if (value != NULL)
@@ -152,9 +157,31 @@ struct reading {
     const struct file_reader *reader;
     const struct file_split *split;
     struct arena *arena;
+    struct arena *split_arena; /* of `metadata`; NULL: not asked for */
+    struct vector *metadata;
     struct vector **columns;  /* of the batch that is delivered */
     struct vector *constants; /* copies of the split's, with the length of the batch */
 };
+
+/* Makes _metadata, if it is among the columns: it is the last then. */
+static enum status make_metadata(struct reading *reading, struct error *err)
+{
+    const struct file_reader *reader = reading->reader;
+    uint32_t last = reader->column_count - 1;
+    if (reader->column_count == 0 || reader->columns[last] < reader->schema->field_count)
+        return OK;
+    const struct format_split *split = &reading->split->format;
+    struct file_facts facts = {
+        .path = split->path,
+        .size_bytes = split->file_size_bytes,
+        .block_start = split->start,
+        .block_length = split->end - split->start,
+        .mtime_us = reading->split->mtime_us,
+    };
+    reading->split_arena = arena_new("request", 0);
+    return file_metadata_vector(reading->split_arena, reader->bound->fields[last].type, &facts,
+                                &reading->metadata, err);
+}
 
 /* The batch the format gave, with the directory's values put in. */
 static struct batch complete_batch(struct reading *reading, const struct batch *in)
@@ -162,7 +189,9 @@ static struct batch complete_batch(struct reading *reading, const struct batch *
     const struct file_reader *reader = reading->reader;
     uint32_t from = 0;
     for (uint32_t i = 0; i < reader->column_count; i++) {
-        const struct vector *constant = reading->split->constants[i];
+        const struct vector *constant = reader->columns[i] == reader->schema->field_count
+                                            ? reading->metadata
+                                            : reading->split->constants[i];
         if (constant != NULL) {
             reading->constants[i] = *constant;
             reading->constants[i].length = in->rows;
@@ -245,11 +274,14 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     };
     CHECK(reading.columns != NULL && reading.constants != NULL);
     enum status file_status = OK;
-    status = deliver(&reading, records, receiver, &file_status, err);
+    status = make_metadata(&reading, err);
+    if (status == OK)
+        status = deliver(&reading, records, receiver, &file_status, err);
     if (status == OK)
         status = judge(reader, file, file_status, err);
     reader->format->close(records);
     arena_free(reading.arena);
+    arena_free(reading.split_arena);
     free(reading.columns);
     free(reading.constants);
     return status;

@@ -22,7 +22,7 @@ struct file_reader {
     const struct type *schema; /* all columns: data, then partition columns */
     uint32_t data_count;       /* fields of `schema` that files hold */
     const struct type *bound;  /* STRUCT of the columns delivered */
-    const uint32_t *columns;   /* their indexes in `schema` */
+    const uint32_t *columns;   /* their indexes in `schema`; its field_count: _metadata */
     uint32_t column_count;
     bool ignore_missing;
     bool ignore_corrupt;

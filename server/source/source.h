@@ -58,6 +58,8 @@ struct source_block {
     uint64_t length;
 };
 
+#define SOURCE_METADATA "_metadata" /* the name of the hidden column */
+
 struct source_ops {
     const char *kind; /* as written in the API: "json", "rate", "memory" */
     bool replayable;
@@ -70,6 +72,10 @@ struct source_ops {
 
     /* The columns of the source, partition columns included.  Valid until close. */
     const struct type *(*schema)(const struct source *self);
+
+    /* Optional: the type of the hidden column _metadata, which says of each row where it comes
+     * from. bind() knows it as the column behind the last of schema(). */
+    const struct type *(*metadata)(struct arena *arena);
 
     /* Says once, before the first read, which columns are delivered: indexes into schema(),
      * ascending. */

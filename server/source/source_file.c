@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
+#include "source/file_metadata.h"
 #include "source/file_options.h"
 #include "source/file_reader.h"
 #include "source/seen_files.h"
@@ -321,8 +322,12 @@ static enum status file_bind(struct source *self, const uint32_t *columns, uint3
     uint32_t *data = arena_new_object(query, (count + 1) * sizeof *data);
     uint32_t data_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        CHECK(columns[i] < reader->schema->field_count && (i == 0 || columns[i] > columns[i - 1]));
-        fields[i] = reader->schema->fields[columns[i]];
+        CHECK(columns[i] <= reader->schema->field_count && (i == 0 || columns[i] > columns[i - 1]));
+        if (columns[i] == reader->schema->field_count)
+            fields[i] =
+                (struct type_field){.name = SOURCE_METADATA, .type = file_metadata_type(query)};
+        else
+            fields[i] = reader->schema->fields[columns[i]];
         bound[i] = columns[i];
         if (columns[i] < reader->data_count)
             data[data_count++] = columns[i];
@@ -900,11 +905,12 @@ static void file_close(struct source *self)
 #define FILE_SOURCE(kind_)                                                                         \
     {                                                                                              \
         .kind = (kind_), .replayable = true, .options = file_option_defs, .open = file_open,       \
-        .schema = file_schema, .bind = file_bind, .narrow = file_narrow, .recover = file_recover,  \
-        .freeze = file_freeze, .plan = file_plan, .latest = file_latest, .splits = file_splits,    \
-        .read = file_read, .block = file_block, .acknowledge = file_acknowledge,                   \
-        .take_uncleaned = file_take_uncleaned, .wake_fd = file_wake_fd, .woken = file_woken,       \
-        .description = file_description, .close = file_close                                       \
+        .schema = file_schema, .metadata = file_metadata_type, .bind = file_bind,                  \
+        .narrow = file_narrow, .recover = file_recover, .freeze = file_freeze, .plan = file_plan,  \
+        .latest = file_latest, .splits = file_splits, .read = file_read, .block = file_block,      \
+        .acknowledge = file_acknowledge, .take_uncleaned = file_take_uncleaned,                    \
+        .wake_fd = file_wake_fd, .woken = file_woken, .description = file_description,             \
+        .close = file_close                                                                        \
     }
 
 const struct source_ops source_file_json = FILE_SOURCE("json");
