@@ -22,9 +22,13 @@ enum query_shape {
     SHAPE_HAVING, /* tumbling windows per key, of which some are left out */
     SHAPE_SLIDING,
     SHAPE_SESSION,
-    SHAPE_CHAINED, /* windows of windows */
-    SHAPE_JOIN,    /* two streams, inner */
-    SHAPE_OUTER,   /* two streams, left outer */
+    SHAPE_CHAINED,       /* windows of windows */
+    SHAPE_JOIN,          /* two streams, inner */
+    SHAPE_OUTER,         /* two streams, left outer */
+    SHAPE_DEDUP_SESSION, /* sessions over what is left of duplicates */
+    SHAPE_DEDUP_OUTER,   /* ... joined with a second stream, left outer */
+    SHAPE_JOIN_WINDOW,   /* windows over a join of two streams */
+    SHAPE_LIMIT,         /* the first few that are no duplicates */
     SHAPE_COUNT_,
 };
 
@@ -39,13 +43,17 @@ struct draw {
     int size, slide; /* of windows, seconds; the gap of sessions, the reach of joins */
     struct row rows[ROWS_MAX];
     size_t row_count;
-    int time; /* of the newest row */
+    int time;      /* of the newest row */
+    int limit;     /* of rows */
+    bool restated; /* the query is the other one of two that mean the same */
     struct buffer text;
 };
 
 /* Whether rows have to come that close what is open. */
 bool shape_has_watermark(enum query_shape shape);
 bool shape_has_two_streams(enum query_shape shape);
+/* Whether it reads d: s without duplicates, by its time as well. */
+bool shape_drops_duplicates(enum query_shape shape);
 
 /* What must have come out in the end, one line per row: a list and a loop, no batches, no state.
  * Rows of windows that end after `until` are still open.  Returns the number of lines. */

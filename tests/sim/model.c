@@ -3,12 +3,18 @@
 
 bool shape_has_watermark(enum query_shape shape)
 {
-    return shape >= SHAPE_DEDUP_EVENT;
+    return shape >= SHAPE_DEDUP_EVENT && shape != SHAPE_LIMIT;
 }
 
 bool shape_has_two_streams(enum query_shape shape)
 {
-    return shape == SHAPE_JOIN || shape == SHAPE_OUTER;
+    return shape == SHAPE_JOIN || shape == SHAPE_OUTER || shape == SHAPE_DEDUP_OUTER ||
+           shape == SHAPE_JOIN_WINDOW;
+}
+
+bool shape_drops_duplicates(enum query_shape shape)
+{
+    return shape == SHAPE_DEDUP_EVENT || shape == SHAPE_DEDUP_SESSION || shape == SHAPE_DEDUP_OUTER;
 }
 
 static bool seen_before(const struct draw *draw, size_t index)
@@ -16,8 +22,8 @@ static bool seen_before(const struct draw *draw, size_t index)
     const struct row *row = &draw->rows[index];
     for (size_t i = 0; i < index; i++) {
         const struct row *other = &draw->rows[i];
-        bool same_time = draw->shape == SHAPE_DEDUP || other->at == row->at;
-        if (other->key == row->key && other->value == row->value && same_time)
+        bool same_time = !shape_drops_duplicates(draw->shape) || other->at == row->at;
+        if (!other->right && other->key == row->key && other->value == row->value && same_time)
             return true;
     }
     return false;
@@ -179,16 +185,77 @@ static int expect_pairs(struct draw *draw)
             buffer_printf(&draw->text, "  %d  %d  %d\n", left->key, left->value, right->value);
             matches++;
         }
-        if (matches == 0 && draw->shape == SHAPE_OUTER)
+        if (matches == 0 && draw->shape != SHAPE_JOIN)
             buffer_printf(&draw->text, "  %d  %d  NULL\n", left->key, left->value);
-        lines += matches + (matches == 0 && draw->shape == SHAPE_OUTER ? 1 : 0);
+        lines += matches + (matches == 0 && draw->shape != SHAPE_JOIN ? 1 : 0);
     }
     return lines;
 }
 
+/* How many rows of a limit pass. */
+static int expect_limited(struct draw *draw)
+{
+    int lines = 0;
+    for (size_t i = 0; i < draw->row_count && lines < draw->limit; i++) {
+        if (seen_before(draw, i))
+            continue;
+        buffer_add_text(&draw->text, "  1\n");
+        lines++;
+    }
+    return lines;
+}
+
+/* Pairs of an inner join, in tumbling windows of the left row's time. */
+static int expect_pair_windows(struct draw *draw, int until)
+{
+    int lines = 0;
+    int size = draw->size;
+    for (int start = first_start(size, size); start + size <= until; start += size) {
+        int pairs = 0;
+        for (size_t i = 0; i < draw->row_count; i++) {
+            const struct row *left = &draw->rows[i];
+            if (left->right || left->at < start || left->at >= start + size)
+                continue;
+            for (size_t k = 0; k < draw->row_count; k++) {
+                const struct row *right = &draw->rows[k];
+                pairs += right->right && right->key == left->key && right->at >= left->at &&
+                         right->at <= left->at + size;
+            }
+        }
+        if (pairs > 0)
+            buffer_printf(&draw->text, "  %+d  %d\n", start, pairs);
+        lines += pairs > 0 ? 1 : 0;
+    }
+    return lines;
+}
+
+/* The rows without duplicates of the first stream, in the place of all; they stay so. */
+static void drop_duplicates(struct draw *draw)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < draw->row_count; i++) {
+        bool again = false;
+        for (size_t k = 0; k < kept && !draw->rows[i].right; k++)
+            again = again || (!draw->rows[k].right && draw->rows[k].key == draw->rows[i].key &&
+                              draw->rows[k].value == draw->rows[i].value &&
+                              draw->rows[k].at == draw->rows[i].at);
+        if (!again)
+            draw->rows[kept++] = draw->rows[i];
+    }
+    draw->row_count = kept;
+}
+
 int model_expect(struct draw *draw, int until)
 {
+    if (shape_drops_duplicates(draw->shape))
+        drop_duplicates(draw);
     switch (draw->shape) {
+    case SHAPE_LIMIT:
+        return expect_limited(draw);
+    case SHAPE_JOIN_WINDOW:
+        return expect_pair_windows(draw, until);
+    case SHAPE_DEDUP_SESSION:
+        return expect_sessions(draw, until);
     case SHAPE_TOTALS:
     case SHAPE_GLOBAL:
         return expect_totals(draw);
@@ -202,6 +269,7 @@ int model_expect(struct draw *draw, int until)
         return expect_chained(draw, until);
     case SHAPE_JOIN:
     case SHAPE_OUTER:
+    case SHAPE_DEDUP_OUTER:
         return expect_pairs(draw);
     case SHAPE_FILTER:
     case SHAPE_DEDUP:

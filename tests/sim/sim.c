@@ -1,10 +1,11 @@
 /*
  * sim [SEED [RUNS]] | sim SEED --seconds N: draws scenarios, and plays them.
  *
- * From one seed: a query out of a few shapes, rows with times out of order, restarts, kills,
- * crashes at failpoints and failing disks; what must come out is computed by a naive model
- * (model.c).  What is drawn is the text of a scenario, so that a seed that fails is a regression
- * test already: the text is printed, to be shortened, named and kept.
+ * From one seed: a query out of a few shapes, rows with times out of order, restarts (also with
+ * another number of threads, and with another query of the same meaning), rewinds, batches that let
+ * all state go of memory, kills, crashes at failpoints and failing disks; what must come out is
+ * computed by a naive model (model.c).  What is drawn is the text of a scenario, so that a seed
+ * that fails is a regression test already: the text is printed, to be shortened, named and kept.
  */
 #include "base/check.h"
 #include "base/clock.h"
@@ -38,66 +39,117 @@ static int draw_below(struct draw *draw, int bound)
 
 /* ---- the scenario ---- */
 
-static void add_sql(struct draw *draw)
+/* A condition that is true of all rows, if the query is to be the other one of the same meaning. */
+static const char *all_rows(const struct draw *draw)
+{
+    return draw->restated ? "v >= 0" : "true";
+}
+
+static void add_join(struct draw *draw)
+{
+    const char *left = shape_drops_duplicates(draw->shape) ? "d" : "s";
+    buffer_printf(&draw->text,
+                  "  SELECT %s.k, %s.v, r.v AS other FROM %s %s r\n"
+                  "  ON %s.k = r.k AND r.at BETWEEN %s.at AND %s.at + INTERVAL '%d' SECONDS\n"
+                  "  WHERE %s.at < TIMESTAMP '2024-05-01 00:15:00Z'\n",
+                  left, left, left, draw->shape == SHAPE_JOIN ? "JOIN" : "LEFT JOIN", left, left,
+                  left, draw->size, left);
+}
+
+static void add_windows(struct draw *draw)
 {
     struct buffer *text = &draw->text;
     int size = draw->size;
-    switch (draw->shape) {
-    case SHAPE_FILTER:
-        buffer_add_text(text, "  SELECT k, v * 2 AS twice FROM s WHERE v % 3 <> 0\n");
-        break;
-    case SHAPE_TOTALS:
-        buffer_add_text(text, "  SELECT k, sum(v) AS total, count(*) AS n FROM s GROUP BY k\n");
-        break;
-    case SHAPE_GLOBAL:
-        buffer_add_text(text, "  SELECT count(*) AS n, sum(v) AS total FROM s\n");
-        break;
-    case SHAPE_DEDUP:
-        buffer_add_text(text, "  SELECT k, v FROM d\n");
-        break;
-    case SHAPE_DEDUP_EVENT:
-        buffer_add_text(text, "  SELECT k, v FROM d WHERE at < TIMESTAMP '2024-05-01 00:15:00Z'\n");
-        break;
-    case SHAPE_TUMBLING:
+    if (draw->shape == SHAPE_TUMBLING)
         buffer_printf(text,
                       "  SELECT window.start AS w, count(*) AS n, sum(v) AS total\n"
-                      "  FROM s GROUP BY window(at, '%d seconds')\n",
-                      size);
-        break;
-    case SHAPE_HAVING:
-    case SHAPE_SLIDING:
-        buffer_printf(text,
-                      "  SELECT window.start AS w, k, count(*) AS n, sum(v) AS total\n"
-                      "  FROM s GROUP BY window(at, '%d seconds', '%d seconds'), k%s\n",
-                      size, draw->slide,
-                      draw->shape == SHAPE_HAVING ? " HAVING count(*) >= 2" : "");
-        break;
-    case SHAPE_SESSION:
-        buffer_printf(text,
-                      "  SELECT k, session_window.start AS b, session_window.end AS e, count(*) AS "
-                      "n, sum(v) AS total\n  FROM s GROUP BY k, session_window(at, '%d seconds')\n",
-                      size);
-        break;
-    case SHAPE_CHAINED:
+                      "  FROM s WHERE %s GROUP BY window(at, '%d seconds')\n",
+                      all_rows(draw), size);
+    else if (draw->shape == SHAPE_CHAINED)
         buffer_printf(text,
                       "  SELECT w2.start AS w, count(*) AS windows, sum(n) AS n FROM (\n"
                       "    SELECT window(window_time(w1), '%d seconds') AS w2, n FROM (\n"
                       "      SELECT window AS w1, count(*) AS n FROM s\n"
-                      "      GROUP BY window(at, '%d seconds')))\n"
+                      "      WHERE %s GROUP BY window(at, '%d seconds')))\n"
                       "  GROUP BY w2\n",
-                      2 * size, size);
+                      2 * size, all_rows(draw), size);
+    else if (draw->shape == SHAPE_JOIN_WINDOW)
+        buffer_printf(text,
+                      "  SELECT window.start AS w, count(*) AS n FROM (\n"
+                      "    SELECT s.at AS at FROM s JOIN r\n"
+                      "    ON s.k = r.k AND r.at BETWEEN s.at AND s.at + INTERVAL '%d' SECONDS)\n"
+                      "  GROUP BY window(at, '%d seconds')\n",
+                      size, size);
+    else
+        buffer_printf(text,
+                      "  SELECT window.start AS w, k, count(*) AS n, sum(v) AS total\n"
+                      "  FROM s WHERE %s GROUP BY window(at, '%d seconds', '%d seconds'), k%s\n",
+                      all_rows(draw), size, draw->slide,
+                      draw->shape == SHAPE_HAVING ? " HAVING count(*) >= 2" : "");
+}
+
+static void add_sql(struct draw *draw)
+{
+    struct buffer *text = &draw->text;
+    switch (draw->shape) {
+    case SHAPE_FILTER:
+        buffer_printf(text, "  SELECT k, %s AS twice FROM s WHERE v %% 3 <> 0\n",
+                      draw->restated ? "v + v" : "v * 2");
+        break;
+    case SHAPE_TOTALS:
+        buffer_printf(text,
+                      "  SELECT k, sum(v) AS total, count(*) AS n FROM s WHERE %s GROUP BY k\n",
+                      all_rows(draw));
+        break;
+    case SHAPE_GLOBAL:
+        buffer_printf(text, "  SELECT count(*) AS n, sum(v) AS total FROM s WHERE %s\n",
+                      all_rows(draw));
+        break;
+    case SHAPE_DEDUP:
+        buffer_printf(text, "  SELECT k, v FROM d WHERE %s\n", all_rows(draw));
+        break;
+    case SHAPE_LIMIT:
+        buffer_printf(text, "  SELECT 1 AS one FROM d LIMIT %d\n", draw->limit);
+        break;
+    case SHAPE_DEDUP_EVENT:
+        buffer_add_text(text, "  SELECT k, v FROM d WHERE at < TIMESTAMP '2024-05-01 00:15:00Z'\n");
+        break;
+    case SHAPE_SESSION:
+    case SHAPE_DEDUP_SESSION:
+        buffer_printf(
+            text,
+            "  SELECT k, session_window.start AS b, session_window.end AS e, count(*) AS "
+            "n, sum(v) AS total\n  FROM %s GROUP BY k, session_window(at, '%d seconds')\n",
+            draw->shape == SHAPE_SESSION ? "s" : "d", draw->size);
+        break;
+    case SHAPE_TUMBLING:
+    case SHAPE_HAVING:
+    case SHAPE_SLIDING:
+    case SHAPE_CHAINED:
+    case SHAPE_JOIN_WINDOW:
+        add_windows(draw);
         break;
     case SHAPE_JOIN:
     case SHAPE_OUTER:
-        buffer_printf(text,
-                      "  SELECT s.k, s.v, r.v AS other FROM s %s r\n"
-                      "  ON s.k = r.k AND r.at BETWEEN s.at AND s.at + INTERVAL '%d' SECONDS\n"
-                      "  WHERE s.at < TIMESTAMP '2024-05-01 00:15:00Z'\n",
-                      draw->shape == SHAPE_JOIN ? "JOIN" : "LEFT JOIN", size);
+    case SHAPE_DEDUP_OUTER:
+        add_join(draw);
         break;
     case SHAPE_COUNT_:
         break;
     }
+}
+
+static bool shape_is_complete(enum query_shape shape)
+{
+    return shape == SHAPE_TOTALS || shape == SHAPE_GLOBAL;
+}
+
+static void add_query(struct draw *draw)
+{
+    buffer_printf(&draw->text, "query q mode=%s into=out\n",
+                  shape_is_complete(draw->shape) ? "complete" : "append");
+    add_sql(draw);
+    buffer_add_byte(&draw->text, '\n');
 }
 
 static void add_source(struct draw *draw, const char *name)
@@ -122,9 +174,10 @@ static void add_head(struct draw *draw, uint64_t seed)
     add_source(draw, "s");
     if (shape_has_two_streams(draw->shape))
         add_source(draw, "r");
-    if (draw->shape == SHAPE_DEDUP)
+    draw->limit = 1 + draw_below(draw, 20);
+    if (draw->shape == SHAPE_DEDUP || draw->shape == SHAPE_LIMIT)
         buffer_add_text(&draw->text, "view d from=s dropDuplicates=k,v\n\n");
-    if (draw->shape == SHAPE_DEDUP_EVENT)
+    if (shape_drops_duplicates(draw->shape))
         buffer_add_text(&draw->text, "view d from=s dropDuplicates=k,v,at\n\n");
     if (draw_below(draw, 2) == 0)
         buffer_printf(&draw->text, "conf spark.sql.streaming.minBatchesToRetain=%d\n\n",
@@ -133,13 +186,9 @@ static void add_head(struct draw *draw, uint64_t seed)
         buffer_printf(&draw->text,
                       "conf spark.sql.streaming.stateStore.minDeltasForSnapshot=%d\n\n",
                       1 + draw_below(draw, 3));
-    bool file = draw_below(draw, 2) == 0 && draw->shape != SHAPE_TOTALS &&
-                draw->shape != SHAPE_GLOBAL; /* a file sink only appends */
-    buffer_printf(&draw->text, "sink out%s\n\nquery q mode=%s into=out\n", file ? " kind=file" : "",
-                  draw->shape == SHAPE_TOTALS || draw->shape == SHAPE_GLOBAL ? "complete"
-                                                                             : "append");
-    add_sql(draw);
-    buffer_add_byte(&draw->text, '\n');
+    bool file = draw_below(draw, 2) == 0 && !shape_is_complete(draw->shape); /* it only appends */
+    buffer_printf(&draw->text, "sink out%s\n\n", file ? " kind=file" : "");
+    add_query(draw);
 }
 
 static void add_row(struct draw *draw, struct row row)
@@ -177,9 +226,21 @@ static const char *draw_failpoint(struct draw *draw)
 /* Something happens to the worker or its disk, perhaps while rows are under way. */
 static void add_trouble(struct draw *draw)
 {
-    switch (draw_below(draw, 8)) {
+    if (draw_below(draw, 4) == 0)
+        buffer_printf(&draw->text, "worker spill=%s parallelism=%d\n\n",
+                      draw_below(draw, 2) == 0 ? "true" : "false", 1 + draw_below(draw, 4));
+    switch (draw_below(draw, 11)) {
     case 0:
         buffer_add_text(&draw->text, "restart\n\n");
+        break;
+    case 8: /* perhaps with rows that come before the batches run again */
+        if (draw_below(draw, 2) == 0)
+            add_feed(draw);
+        buffer_printf(&draw->text, "rewind try back=%d\n\n", 1 + draw_below(draw, 5));
+        break;
+    case 9:
+        draw->restated = !draw->restated;
+        add_query(draw);
         break;
     case 1:
         buffer_add_text(&draw->text, "kill\n\n");

@@ -315,6 +315,10 @@ bool play_record(struct player *player, size_t *index)
     if (strcmp(kind, "stop") == 0 || strcmp(kind, "start") == 0 || strcmp(kind, "restart") == 0 ||
         strcmp(kind, "kill") == 0)
         return play_life(player, record);
+    if (strcmp(kind, "worker") == 0) {
+        world_set_worker(player->world, record);
+        return true;
+    }
     if (strcmp(kind, "sweep") == 0) {
         *index -= 1;
         return play_sweep(player, index);
@@ -322,6 +326,8 @@ bool play_record(struct player *player, size_t *index)
     enum status status;
     if (strcmp(kind, "advance") == 0)
         status = world_advance(player->world, record, &err);
+    else if (strcmp(kind, "rewind") == 0)
+        status = world_rewind(player->world, record, &err);
     else if (strcmp(kind, "touch") == 0 || strcmp(kind, "remove") == 0 ||
              strcmp(kind, "mkdir") == 0)
         status = world_handle_files(player->world, record, &err);

@@ -33,6 +33,8 @@ static const struct directive {
     {"start", 0, 0, false, "", false, true},
     {"restart", 0, 0, false, "", false, true},
     {"kill", 0, 0, false, "", false, true},
+    {"rewind", 0, 1, false, "to back", false, true},
+    {"worker", 0, 0, false, "parallelism spill", false, true},
     {"advance", 1, 4, false, "", false, true},
     {"arm", 1, 2, false, "hit error torn", false, true},
     {"disk", 1, 1, false, "call nth", false, true},

@@ -46,6 +46,8 @@ struct world *world_new(void)
     world->clock = clock_manual_new(SCENARIO_BEGIN_US);
     world->mem = vfs_mem_new(world->clock);
     world->vfs = vfs_fault_new(world->mem);
+    world->parallelism = 2;
+    world->spill = getenv("SCENARIO_SPILL") != NULL;
     world->mtime_us = SCENARIO_BEGIN_US + YEAR_US; /* newer than any mtime=+N */
     open_log(world);
     return world;

@@ -97,6 +97,8 @@ struct world {
     char log_path[64];
     bool crashed; /* a failpoint has killed the run */
     uint64_t torn_bytes;
+    uint32_t parallelism;  /* of the next start */
+    bool spill;            /* all state that can is let go of memory before each batch */
     int64_t mtime_us;      /* of the newest file */
     struct buffer actions; /* what has been done, for the report of a failure */
 };
@@ -126,6 +128,12 @@ MUST_USE enum status world_run(struct world *world, enum world_run kind, struct 
 /* Opens the current query, with recovery. */
 MUST_USE enum status world_start(struct world *world, enum world_run kind, struct error *err);
 void world_stop(struct world *world);
+/* worker parallelism=N spill=true: how the next start runs, and the next batch. */
+void world_set_worker(struct world *world, const struct scn_record *record);
+/* rewind to=N: stops the query and takes back the batches after N; back=N: the last N batches. With
+ * the word `try` it is no error if they are out of reach. */
+MUST_USE enum status world_rewind(struct world *world, const struct scn_record *record,
+                                  struct error *err);
 /* SIGKILL: the disk goes back to what is durable. */
 void world_kill(struct world *world);
 

@@ -2,6 +2,8 @@
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/inspect.h"
+#include "checkpoint/rewind.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -90,6 +92,69 @@ void world_kill(struct world *world)
     note(world, "kill", "");
 }
 
+void world_set_worker(struct world *world, const struct scn_record *record)
+{
+    const char *parallelism = scn_pair(record, "parallelism"), *spill = scn_pair(record, "spill");
+    if (parallelism != NULL)
+        world->parallelism = (uint32_t)strtoul(parallelism, NULL, 10);
+    if (world->parallelism == 0)
+        world->parallelism = 1;
+    if (spill != NULL)
+        world->spill = strcmp(spill, "true") == 0;
+}
+
+/* The last committed batch, from the checkpoint on the disk. */
+static enum status read_last_commit(struct world *world, const char *dir, int64_t *out,
+                                    struct error *err)
+{
+    struct buffer text = {0};
+    enum status status = checkpoint_show(world_disk(world), dir, CHECKPOINT_JSON, &text, err);
+    json_t *document = status == OK ? json_loads(buffer_text(&text), 0, NULL) : NULL;
+    const json_t *commit = json_object_get(document, "commit");
+    *out = json_is_integer(commit) ? json_integer_value(commit) : NO_BATCH;
+    json_decref(document);
+    buffer_fini(&text);
+    return status;
+}
+
+static enum status rewind_stopped(struct world *world, const struct scn_record *record,
+                                  struct error *err)
+{
+    const char *to = scn_pair(record, "to"), *back = scn_pair(record, "back");
+    const char *dir =
+        world_path(world, arena_sprintf(world->arena, "/checkpoints/%s", world->current->name));
+    struct rewind_request request = {
+        .vfs = world->vfs, .clock = world->clock, .dir = dir, .name = world->current->name};
+    struct rewind_outcome outcome;
+    int64_t last = NO_BATCH;
+    if (world->root != NULL)
+        request.vfs = world_disk(world);
+    TRY(read_last_commit(world, dir, &last, err));
+    request.to_batch = last;
+    if (to != NULL)
+        request.to_batch = strtoll(to, NULL, 10);
+    else if (back != NULL)
+        request.to_batch = last - strtoll(back, NULL, 10);
+    if (request.to_batch < NO_BATCH)
+        request.to_batch = NO_BATCH;
+    return checkpoint_rewind(world->arena, &request, &outcome, err);
+}
+
+enum status world_rewind(struct world *world, const struct scn_record *record, struct error *err)
+{
+    if (world->current == NULL)
+        return error_set(err, SCENARIO_INVALID, "there is no query to rewind");
+    world_stop(world);
+    enum status status = rewind_stopped(world, record, err);
+    note(world, "rewind", status == OK ? "" : err->text);
+    if (scn_has_word(record, "try") &&
+        (status == STATUS_BATCH_EXPIRED || status == STATUS_CHECKPOINT_NOT_FOUND)) {
+        error_clear(err);
+        return OK;
+    }
+    return status;
+}
+
 /* ---- running ---- */
 
 static const char *schema_lines(struct world *world, const struct type *schema)
@@ -122,10 +187,9 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         .clock = world->clock,
         .log = world->log,
         .spec_json = bytes_of_text(world_spec(world, kind)),
-        .parallelism = 2,
+        .parallelism = world->parallelism,
         .observer = &world->observer,
         .find_sink = sink_collect_find,
-        .spill_always = getenv("SCENARIO_SPILL") != NULL,
     };
     enum status status = query_open(&config, &world->handle, err);
     if (status != OK) {
@@ -174,6 +238,7 @@ static enum status rest(struct query *query, struct error *err)
 static enum status steps(struct world *world, enum world_run kind, struct error *err)
 {
     enum step_outcome outcome = STEP_RAN;
+    world->handle->config.spill_always = world->spill;
     for (int i = 0; i < STEPS_MAX && outcome == STEP_RAN; i++) {
         TRY(worker_step(world->handle, &outcome, err));
         if (kind == RUN_STEP)
