@@ -388,6 +388,12 @@ uint64_t part_writer_rows(const struct part_writer *writer)
     return writer->rows;
 }
 
+bool part_writer_is_published(const struct part_writer *writer, size_t i)
+{
+    CHECK(i < writer->finished_count);
+    return writer->finished[i].published;
+}
+
 void part_writer_published(struct part_writer *writer, size_t i)
 {
     CHECK(i < writer->finished_count);

@@ -58,6 +58,7 @@ const struct part *part_writer_part(const struct part_writer *writer, size_t i);
 uint64_t part_writer_rows(const struct part_writer *writer);
 /* The part has its final name (or is gone): free does not touch it. */
 void part_writer_published(struct part_writer *writer, size_t i);
+bool part_writer_is_published(const struct part_writer *writer, size_t i);
 
 /* A directory name by Spark's escapes: "k=a%2Fb".  NULL and the empty text are the default
  * partition. */

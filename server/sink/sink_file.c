@@ -10,10 +10,11 @@
  * directories are synced before).  So last_batch() needs no log of its own, and a batch costs one
  * sync per part file and one per directory.
  *
- * After a crash within commit(N) some files of N are visible and the marker says N-1: N runs again,
- * its files replace those of the same name, and commit removes those of N that are left over (the
- * number of tasks may have changed).  Whoever lists the directory by "part-*" never sees a partial
- * file, nor a row twice.
+ * After a crash within commit(N) some files of N are visible and the marker says N-1: N runs again.
+ * As a rule it makes the same files, byte for byte, and those that are visible stay what they are.
+ * Where it does not (the number of tasks has changed), commit takes back what is visible of N and
+ * differs, durably, before it shows anything.  So whoever lists the directory by "part-*" never
+ * sees a partial file, nor a row twice, at no moment.
  *
  * That one sync covers the renames of the files and that of the marker, which a disk may take in
  * any order.  If the marker's came through without a file's, the file is still there under its
@@ -512,48 +513,109 @@ static enum status publish_part(struct file_sink *sink, struct arena *request,
 {
     const struct part *part = part_writer_part(writer, i);
     const char *target = path_join(request, sink->config.dir, part->final);
+    bool published = part_writer_is_published(writer, i); /* by an earlier attempt */
     if (sink->config.partition_count > 0) {
         const char *dir = path_dirname(request, target);
         struct dir_entry *entry = dir_table_at(dirs, dir);
         if (entry->number++ == 0)
             TRY(vfs_make_dirs(sink->config.vfs, dir, err));
     }
+    if (published)
+        return OK;
     TRY(vfs_rename(sink->config.vfs, part->staged, target, err));
     part_writer_published(writer, i);
     return FAILPOINT(mid_commit, err);
 }
 
-/* The files of the batch, for finding one by its path: there may be many thousands. */
-static void index_published(const struct file_sink *sink, struct dir_table *published)
+/* The staged files of the batch by their final paths, numbered from 1: there may be many thousands.
+ */
+static void index_staged(const struct file_sink *sink, struct dir_table *staged)
 {
+    uint32_t number = 0;
     for (uint32_t i = 0; i < sink->writer_count; i++)
         for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
-            dir_table_at(published, part_writer_part(sink->writers[i], p)->final)->number = 1;
+            dir_table_at(staged, part_writer_part(sink->writers[i], p)->final)->number = ++number;
 }
 
-/* Files of an earlier attempt at this batch that the new one did not replace.  Where the marker is
- * gone, which no crash does, the files of earlier batches are not known to be unfinished: they
- * stay. */
-static enum status remove_leftovers(struct file_sink *sink, struct arena *request,
-                                    struct dir_table *dirs, struct error *err)
+/* The writer of staged file `number` and its place there. */
+static struct part_writer *staged_at(const struct file_sink *sink, uint32_t number, size_t *at)
+{
+    CHECK(number > 0);
+    size_t left = number - 1;
+    uint32_t i = 0;
+    while (left >= part_writer_count(sink->writers[i])) {
+        left -= part_writer_count(sink->writers[i++]);
+        CHECK(i < sink->writer_count);
+    }
+    *at = left;
+    return sink->writers[i];
+}
+
+/* Whether both files hold the same bytes.  *same is false, too, if they cannot be read whole. */
+static enum status compare_files(struct vfs *vfs, const char *a, const char *b, bool *same,
+                                 struct error *err)
+{
+    struct vfs_map *maps[2] = {NULL, NULL};
+    struct bytes content[2];
+    *same = false;
+    enum status status = vfs_map(vfs, a, &maps[0], &content[0], err);
+    if (status == OK)
+        status = vfs_map(vfs, b, &maps[1], &content[1], err);
+    if (status == OK)
+        *same = bytes_equal(content[0], content[1]);
+    vfs_unmap(maps[0]);
+    vfs_unmap(maps[1]);
+    return status;
+}
+
+/* What an earlier attempt at this batch has left visible: kept, if the new one has the same. */
+static enum status settle_leftover(struct file_sink *sink, struct arena *request,
+                                   const struct leftover *item, uint32_t staged,
+                                   struct dir_table *dirs, struct error *err)
+{
+    struct vfs *vfs = sink->config.vfs;
+    const char *path = path_join(request, sink->config.dir, item->path);
+    if (staged > 0) {
+        size_t at = 0;
+        struct part_writer *writer = staged_at(sink, staged, &at);
+        const struct part *part = part_writer_part(writer, at);
+        bool same = false;
+        TRY(compare_files(vfs, part->staged, path, &same, err));
+        if (same) {
+            TRY(vfs_remove(vfs, part->staged, err));
+            part_writer_published(writer, at);
+            return OK;
+        }
+    }
+    (void)dir_table_at(dirs, path_dirname(request, path));
+    enum status status = vfs_remove(vfs, path, err);
+    if (status != STATUS_FILE_NOT_FOUND) /* a commit that failed has taken it back already */
+        return status;
+    error_clear(err);
+    return OK;
+}
+
+/* Before anything of a batch that was not finished is shown again.  Where the marker is gone, which
+ * no crash does, the files of earlier batches are not known to be unfinished: they stay. */
+static enum status settle_leftovers(struct file_sink *sink, struct arena *request,
+                                    struct error *err)
 {
     if (sink->leftovers == NULL)
         return OK;
     enum status status = OK;
-    struct dir_table published = {0};
-    index_published(sink, &published);
-    for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next) {
-        bool unfinished = sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch;
-        if (!unfinished || dir_table_at(&published, item->path)->number > 0)
-            continue;
-        const char *path = path_join(request, sink->config.dir, item->path);
-        TRY_OUT(vfs_remove(sink->config.vfs, path, err));
-        if (strchr(item->path, '/') != NULL)
-            (void)dir_table_at(dirs, path_dirname(request, path));
-    }
+    struct dir_table staged = {0};
+    struct dir_table dirs = {0};
+    index_staged(sink, &staged);
+    for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next)
+        if (sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch)
+            TRY_OUT(settle_leftover(sink, request, item, dir_table_at(&staged, item->path)->number,
+                                    &dirs, err));
+    for (size_t i = 0; i < dirs.count; i++)
+        TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.entries[i].dir, err));
     free_paths(&sink->leftovers);
 out:
-    dir_table_fini(&published);
+    dir_table_fini(&dirs);
+    dir_table_fini(&staged);
     return status;
 }
 
@@ -602,10 +664,10 @@ static enum status file_commit(struct sink *self, int64_t batch_id, struct error
     enum status status = OK;
     struct dir_table dirs = {0};
     struct arena *request = arena_new("request", 0);
+    TRY_OUT(settle_leftovers(sink, request, err));
     for (uint32_t i = 0; i < sink->writer_count; i++)
         for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
             TRY_OUT(publish_part(sink, request, &dirs, sink->writers[i], p, err));
-    TRY_OUT(remove_leftovers(sink, request, &dirs, err));
     for (size_t i = 0; i < dirs.count; i++)
         TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.entries[i].dir, err));
     if (sink->spark_metadata)
