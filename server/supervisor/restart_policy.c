@@ -12,12 +12,17 @@ static int64_t delay_of(const struct restart_facts *facts)
     return (int64_t)((double)delay * (0.8 + 0.4 * facts->jitter));
 }
 
-/* What only a person changes is tried a few times, in case he is about to. */
+/* What seldom heals by itself is tried a few times, in case somebody is about to mend it. */
 static int64_t attempts_of(const struct restart_facts *facts)
 {
-    bool permanent = facts->status == STATUS_PATH_NOT_USABLE;
-    return permanent && facts->attempts_max > RESTART_PERMANENT_MAX ? RESTART_PERMANENT_MAX
-                                                                    : facts->attempts_max;
+    int64_t most = INT64_MAX;
+    if (facts->status == STATUS_PATH_NOT_USABLE)
+        most = RESTART_UNUSABLE_MAX;
+    else if (facts->status == STATUS_FILE_NOT_FOUND)
+        most = RESTART_MISSING_MAX;
+    else if (facts->status == STATUS_IO_FAILURE)
+        most = RESTART_FAULT_MAX;
+    return facts->attempts_max < most ? facts->attempts_max : most;
 }
 
 static struct restart_decision retry_or_fail(const struct restart_facts *facts)

@@ -7,8 +7,9 @@
  *   an error that may heal, a crash -> RETRYING with a delay that doubles, until the attempts that
  *                                      the query allows in a row (without a committed batch
  *                                      between them) are used up: then FAILED
- *   a path that cannot be used         -> as before, with at most RESTART_PERMANENT_MAX attempts:
- *                                      permissions, no directory, read-only
+ *   an error that seldom heals       -> as before, with few attempts (RESTART_*_MAX): a path
+ *                                      without permission, or that is no directory; one that is
+ *                                      gone; a disk that fails.  A full disk is waited for.
  *
  * Threads: any.
  */
@@ -18,7 +19,10 @@
 #include "base/error.h"
 #include "spec/query_spec.h"
 
-#define RESTART_PERMANENT_MAX 3
+/* With the delays of a server as it comes: 7 seconds, 7 minutes, 25 minutes. */
+#define RESTART_UNUSABLE_MAX 3  /* PATH_NOT_USABLE */
+#define RESTART_MISSING_MAX  12 /* FILE_NOT_FOUND */
+#define RESTART_FAULT_MAX    30 /* IO_FAILURE */
 
 enum run_end {
     RUN_STOPPED,  /* as asked */

@@ -50,6 +50,16 @@ static void decides_by_table(void **state)
          3, RESTART_TO_FAILED, 0},
         {"a query may allow fewer", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ON_FAILURE, 1, 1,
          RESTART_TO_FAILED, 0},
+        {"a path that is gone may come back", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
+         INT64_MAX, 11, RESTART_TO_RETRYING, 120 * S},
+        {"but is not waited for for ever", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
+         INT64_MAX, 12, RESTART_TO_FAILED, 0},
+        {"a disk that fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 29,
+         RESTART_TO_RETRYING, 120 * S},
+        {"fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 30,
+         RESTART_TO_FAILED, 0},
+        {"a full disk is waited for", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, INT64_MAX,
+         1000000, RESTART_TO_RETRYING, 120 * S},
         {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
