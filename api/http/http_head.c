@@ -1,10 +1,12 @@
 #include "api/http/http_head.h"
+#include "api/http/problem.h"
 
 #include "base/check.h"
 #include "base/path.h"
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -13,6 +15,7 @@ struct reading {
     struct http_head *head;
     struct error *err;
     enum status status;
+    size_t header_bytes, target_bytes;
     bool has_host, has_transfer_encoding;
 };
 
@@ -68,12 +71,24 @@ static enum status read_path(struct request *request, const char *url, struct er
     return OK;
 }
 
+static enum status too_large(const struct http_head *head, const char *what, struct error *err)
+{
+    char limit[24];
+    (void)snprintf(limit, sizeof limit, "%zu bytes", head->bytes_max);
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", what, "limit", limit, NULL);
+}
+
 static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const char *key,
                                    size_t key_size, const char *value, size_t value_size)
 {
     (void)kind;
     struct reading *reading = ctx;
     struct request *request = reading->request;
+    reading->target_bytes += key_size + value_size + sizeof "?=" - 1;
+    if (reading->target_bytes > reading->head->bytes_max) {
+        reading->status = too_large(reading->head, LIMIT_OF_TARGET, reading->err);
+        return MHD_NO;
+    }
     const char *name = decode(request->arena, key, key_size);
     const char *text = value == NULL ? "" : decode(request->arena, value, value_size);
     if (name == NULL || text == NULL || request->argument_count == REQUEST_ARGUMENTS_MAX) {
@@ -154,7 +169,10 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
     struct request *request = reading->request;
     if (value == NULL)
         value = "";
-    if (strlen(key) != key_size || strlen(value) > value_size) {
+    reading->header_bytes += key_size + value_size + sizeof ": \r\n" - 1;
+    if (reading->header_bytes > reading->head->bytes_max) {
+        reading->status = too_large(reading->head, LIMIT_OF_HEADERS, reading->err);
+    } else if (strlen(key) != key_size || strlen(value) > value_size) {
         (void)invalid_header(reading, "?", "it contains a NUL");
     } else if (strcasecmp(key, "Content-Length") == 0) {
         read_content_length(reading, value);
@@ -188,12 +206,15 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
 enum status http_head_read(struct MHD_Connection *connection, const char *method, const char *url,
                            struct request *request, struct http_head *head, struct error *err)
 {
-    *head = (struct http_head){0};
+    *head = (struct http_head){.bytes_max = head->bytes_max};
     request->method = method_of(method);
     request->method_text = arena_strdup(request->arena, method);
     request->path = "/";
+    struct reading reading = {
+        .request = request, .head = head, .err = err, .target_bytes = strlen(url)};
+    if (reading.target_bytes > head->bytes_max)
+        return too_large(head, LIMIT_OF_TARGET, err);
     TRY(read_path(request, url, err));
-    struct reading reading = {.request = request, .head = head, .err = err};
     (void)mhd.get_connection_values_n(connection, MHD_HEADER_KIND, on_header, &reading);
     if (reading.status == OK)
         (void)mhd.get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &reading);

@@ -29,6 +29,7 @@
 #define EXCHANGE_MAGIC      0x3c8a46e1U
 #define CONNECTION_HEADROOM 64 /* per server, beyond maxConnections */
 #define BODY_OVERRUN_MAX    4  /* times the limit that is swallowed before the connection is cut */
+#define HEAD_ROOM           8  /* times the limit of headers: the memory of a connection */
 
 /* One TCP connection; lives as long as its socket. */
 struct connection {
@@ -63,6 +64,7 @@ struct http_server {
     struct auth *auth;
     struct idempotency *idempotency;
     uint64_t body_max;
+    size_t header_max;
     int64_t request_timeout_us;
     bool is_open;     /* without tokens */
     bool is_loopback; /* ... and on a loopback address: pages of others could reach it */
@@ -343,6 +345,7 @@ static enum status check_head(struct exchange *exchange, const char *method, con
 {
     struct http_server *server = exchange->server;
     struct request *request = &exchange->request;
+    exchange->head.bytes_max = server->header_max;
     TRY(http_head_read(exchange->handle, method, url, request, &exchange->head, err));
     if (server->is_open)
         TRY(cross_site_check(exchange->head.host, exchange->head.origin, server->is_loopback, err));
@@ -357,7 +360,7 @@ static enum status check_head(struct exchange *exchange, const char *method, con
 static bool is_json_type(const char *content_type)
 {
     if (content_type == NULL)
-        return true;
+        return false; /* any page of the web can send such a body */
     size_t size = strcspn(content_type, "; ");
     return (size == 16 && strncasecmp(content_type, "application/json", 16) == 0) ||
            (size > 5 && strncasecmp(content_type + size - 5, "+json", 5) == 0);
@@ -379,7 +382,8 @@ static enum status check_body(struct exchange *exchange, struct error *err)
     if (request->route->body == BODY_NONE)
         return OK;
     if (request->body.size_bytes > 0 && !is_json_type(request->content_type))
-        return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType", request->content_type,
+        return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType",
+                           request->content_type == NULL ? "of no type" : request->content_type,
                            "expected", "application/json", NULL);
     if (request->body.size_bytes == 0 && request->route->body == BODY_JSON)
         return error_raise(err, STATUS_INVALID_JSON, "reason", "the body is empty", "line", "1",
@@ -584,6 +588,7 @@ static enum status configure(struct http_server *server, struct error *err)
     server->is_loopback = listen_is_loopback(listen) && strncmp(listen, "unix:", 5) != 0;
     server->connection_max = (size_t)config_number(config, SETTING_maxConnections);
     server->body_max = config_number(config, SETTING_maxBodyBytes);
+    server->header_max = (size_t)config_number(config, SETTING_maxHeaderBytes);
     server->request_timeout_us = config_duration_us(config, SETTING_requestTimeout);
     server->idempotency = idempotency_new(config_duration_us(config, SETTING_idempotencyKeep));
     return OK;
@@ -596,7 +601,8 @@ static enum status start_daemon(struct http_server *server, int fd, struct error
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     if (server->certificate != NULL)
         flags |= MHD_USE_TLS;
-    size_t memory = 2 * (size_t)config_number(config, SETTING_maxHeaderBytes);
+    /* The library answers with a page of its own where its memory ends: up to there we do. */
+    size_t memory = HEAD_ROOM * (size_t)config_number(config, SETTING_maxHeaderBytes);
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_mhd_log, server},
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},

@@ -160,6 +160,17 @@ static void put_title(struct json_writer *json, enum status status)
     json_put_text(json, "title", title);
 }
 
+/* That of the condition; HTTP tells apart what is too large. */
+static int http_status_of(const struct error *err)
+{
+    const char *what = err->status == STATUS_LIMIT_EXCEEDED ? error_param(err, "what") : NULL;
+    if (what != NULL && strcmp(what, LIMIT_OF_HEADERS) == 0)
+        return 431;
+    if (what != NULL && strcmp(what, LIMIT_OF_TARGET) == 0)
+        return 414;
+    return status_http(err->status);
+}
+
 static void begin_problem(struct json_writer *json, const struct error *err)
 {
     char type[160];
@@ -167,7 +178,7 @@ static void begin_problem(struct json_writer *json, const struct error *err)
     json_begin_object(json, NULL);
     json_put_text(json, "type", type);
     put_title(json, err->status);
-    json_put_int(json, "status", status_http(err->status));
+    json_put_int(json, "status", http_status_of(err));
     problem_put_error(json, err);
 }
 
@@ -176,7 +187,7 @@ static void end_problem(struct request *request, struct response *response,
 {
     json_put_text(json, "requestId", request->id);
     json_end_object(json);
-    response->status = status_http(err->status);
+    response->status = http_status_of(err);
     response->content_type = "application/problem+json";
     if (response->status == 503)
         response_header(response, "Retry-After", "1");

@@ -11,6 +11,10 @@
 #include "base/json_writer.h"
 #include "spec/diagnostics.h"
 
+/* What LIMIT_EXCEEDED is about where HTTP has a status of its own: 431 and 414. */
+#define LIMIT_OF_HEADERS "the header fields of a request"
+#define LIMIT_OF_TARGET  "the path and the parameters of a request"
+
 /* Makes `response` the answer for `err`; `allow` as from router_find, or NULL. */
 void problem_respond(struct request *request, struct response *response, const struct error *err,
                      const char *allow);

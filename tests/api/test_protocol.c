@@ -234,16 +234,32 @@ static void ambiguous_requests_are_refused(void **state)
     }
 }
 
-static void headers_over_the_limit_are_refused(void **state)
+static void heads_over_the_limit_are_refused(void **state)
 {
     (void)state;
+    static const struct {
+        const char *before, *after, *status, *condition;
+    } cases[] = {
+        {"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ", "\r\n\r\n", " 431 ",
+         "\"LIMIT_EXCEEDED\""},
+        {"GET /livez/", " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", " 414 ",
+         "\"LIMIT_EXCEEDED\""},
+        {"GET /livez?x=", " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", " 414 ",
+         "\"LIMIT_EXCEEDED\""},
+    };
+    static const size_t sizes[] = {33000, 60000, 100000};
     static char request[200000], answer[65536];
-    size_t used = (size_t)snprintf(request, sizeof request,
-                                   "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ");
-    memset(request + used, 'x', 150000);
-    (void)snprintf(request + used + 150000, 8, "\r\n\r\n");
-    raw(request, answer, sizeof answer);
-    assert_non_null(strstr(answer, " 431 "));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
+            size_t used = (size_t)snprintf(request, sizeof request, "%s", cases[i].before);
+            memset(request + used, 'x', sizes[j]);
+            (void)snprintf(request + used + sizes[j], 100, "%s", cases[i].after);
+            print_message("%s... %zu\n", cases[i].before, sizes[j]);
+            raw(request, answer, sizeof answer);
+            assert_non_null(strstr(answer, cases[i].status));
+            assert_non_null(strstr(answer, "application/problem+json"));
+            assert_non_null(strstr(answer, cases[i].condition));
+        }
 }
 
 static void an_open_address_needs_authentication(void **state)
@@ -288,6 +304,9 @@ static void tokens_and_scopes(void **state)
                          .headers = {"Authorization: Bearer reader-0123456789abcdef"}};
     refused(&guarded, &write, 403, "ACCESS_DENIED");
     write.headers[0] = "Authorization: Bearer writer-0123456789abcdef";
+    write.content_type = ""; /* as any page could send it: no JSON, whoever it is from */
+    refused(&guarded, &write, 415, "UNSUPPORTED_MEDIA_TYPE");
+    write.content_type = NULL;
     refused(&guarded, &write, 422, "MISSING_FIELD");
     server_end(&guarded);
 }
@@ -377,7 +396,7 @@ int main(void)
         cmocka_unit_test(bodies_by_table),
         cmocka_unit_test(a_body_over_the_limit_is_413),
         cmocka_unit_test(ambiguous_requests_are_refused),
-        cmocka_unit_test(headers_over_the_limit_are_refused),
+        cmocka_unit_test(heads_over_the_limit_are_refused),
         cmocka_unit_test(an_open_address_needs_authentication),
         cmocka_unit_test(tokens_and_scopes),
         cmocka_unit_test(pages_of_other_sites_are_refused),
