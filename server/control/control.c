@@ -443,18 +443,27 @@ static void refuse_mailbox(struct control *control)
     }
 }
 
+/* The workers are gone, and the rewinds; what still rewinds when the grace is over is left. */
+static bool is_at_end(struct control *control)
+{
+    if (!control->stopping || supervisor_worker_count(control->supervisor) > 0)
+        return false;
+    return !query_end_rewinds(control) || monotonic_us(control) >= control->stop_deadline_us;
+}
+
 void control_run(struct control *control)
 {
-    while (!control->stopping || supervisor_worker_count(control->supervisor) > 0) {
+    while (!is_at_end(control)) {
         if (atomic_load(&control->stop_asked))
             begin_stopping(control);
+        (void)query_end_rewinds(control);
         if (control->stopping)
             refuse_mailbox(control);
         else
             execute_mailbox(control);
         query_start_some(control);
         int timeout_ms = query_timers(control);
-        if (control->stopping && supervisor_worker_count(control->supervisor) == 0)
+        if (is_at_end(control))
             break;
         supervisor_poll(control->supervisor, timeout_ms);
     }
@@ -466,6 +475,8 @@ void control_end(struct control *control)
     if (control == NULL)
         return;
     refuse_mailbox(control);
+    if (query_end_rewinds(control))
+        return; /* a thread still has it; the process ends */
     for (size_t i = 0; i < control->query_count; i++) {
         struct query *query = control->queries[i];
         struct command *next = NULL;

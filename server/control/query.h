@@ -29,12 +29,13 @@ struct query {
     bool stop_asked;   /* the present run is to end as STOPPED */
     bool restart_asked;
     bool resumed; /* started because the server was: its old worker may still hold the lock */
-    bool deleting, purge; /* removed when the worker is gone */
-    bool history_wanted;  /* the server has no progress documents of earlier runs */
-    bool damaged;         /* its record cannot be read: it is only shown, and can be deleted */
-    int64_t store_us;     /* monotonic: when to write the record again; 0: it is written */
-    bool failed;          /* FAILED was received */
-    bool finished;        /* FINISHED was received */
+    bool deleting, purge;  /* removed when the worker is gone */
+    bool history_wanted;   /* the server has no progress documents of earlier runs */
+    struct rewind *rewind; /* one is at work: nothing else may touch the checkpoint */
+    bool damaged;          /* its record cannot be read: it is only shown, and can be deleted */
+    int64_t store_us;      /* monotonic: when to write the record again; 0: it is written */
+    bool failed;           /* FAILED was received */
+    bool finished;         /* FINISHED was received */
     char finish_reason[32];
     struct error failure;
     int64_t stop_deadline_us; /* monotonic; 0: none */
@@ -68,6 +69,7 @@ struct control {
     struct command *mailbox, **mailbox_last;
     size_t mailbox_count;
     atomic_bool stop_asked;
+    struct rewind *rewinds; /* at work */
 };
 
 /* control.c */
@@ -115,9 +117,18 @@ MUST_USE enum status query_check_shared(const struct query_definition *definitio
                                         const char *checkpoint,
                                         const struct query_definition *other, struct error *err);
 void command_execute(struct control *control, struct command *command);
+/* Errors: INVALID_STATE, QUERY_RECORD_DAMAGED, SERVER_BUSY while the query is being rewound. */
+MUST_USE enum status query_check_allowed(const struct query *query, enum query_action action,
+                                         struct error *err);
 /* A FAILED query says why, whatever is refused because of it. */
 void query_add_cause(const struct query *query, struct error *err);
 /* Sends what was asked while the query waited for its worker. */
 void query_send_pending(struct query *query);
+
+/* query_rewind.c */
+/* Answers the command when a thread has rewound the checkpoint. */
+void query_begin_rewind(struct control *control, struct command *command, struct query *query);
+/* Answers those that are done; true if some are still at work. */
+bool query_end_rewinds(struct control *control);
 
 #endif

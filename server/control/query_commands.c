@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/path.h"
-#include "checkpoint/rewind.h"
 
 #include <stdio.h>
 
@@ -36,13 +35,20 @@ void query_add_cause(const struct query *query, struct error *err)
         err->causes[i + 1] = cause->causes[i];
 }
 
-static enum status check_allowed(const struct query *query, enum query_action action,
-                                 struct error *err)
+static enum status raise_rewinding(struct error *err)
+{
+    return error_raise(err, STATUS_SERVER_BUSY, "reason", "the query is being rewound", NULL);
+}
+
+enum status query_check_allowed(const struct query *query, enum query_action action,
+                                struct error *err)
 {
     if (query->damaged && action != ACTION_DELETE) {
         *err = query->now.last_error->error;
         return err->status;
     }
+    if (query->rewind != NULL && action != ACTION_STOP && action != ACTION_READ_RESULTS)
+        return raise_rewinding(err);
     if (query_action_allowed(query->now.state, action) && !query->deleting && !query->damaged)
         return OK;
     char actions[128] = "";
@@ -199,6 +205,8 @@ static enum status replace_checked(struct control *control, struct command *comm
         *err = query->now.last_error->error;
         return err->status;
     }
+    if (query->rewind != NULL)
+        return raise_rewinding(err);
     TRY(check_rule(command, query, err));
     query_catalog_succeed(control->catalog, definition, old, now_us(control));
     TRY(check_shared(control, definition, err));
@@ -289,7 +297,11 @@ static void execute_delete(struct control *control, struct command *command, str
         refuse(control, command, &err);
         return;
     }
-    if (!command->force && check_allowed(query, ACTION_DELETE, &err) != OK) {
+    if (query->rewind != NULL)
+        (void)raise_rewinding(&err);
+    else if (!command->force)
+        (void)!query_check_allowed(query, ACTION_DELETE, &err);
+    if (err.status != OK) {
         refuse(control, command, &err);
         return;
     }
@@ -332,7 +344,7 @@ static enum status set_desired(struct control *control, struct query *query, boo
 static enum status start_checked(struct control *control, struct command *command,
                                  struct query *query, struct error *err)
 {
-    TRY(check_allowed(query, ACTION_START, err));
+    TRY(query_check_allowed(query, ACTION_START, err));
     TRY(set_desired(control, query, true, err));
     switch (query->now.state) {
     case QUERY_STARTING:
@@ -369,7 +381,7 @@ static void stop_worker(struct control *control, const struct command *command, 
 static enum status stop_checked(struct control *control, struct command *command,
                                 struct query *query, struct error *err)
 {
-    TRY(check_allowed(query, ACTION_STOP, err));
+    TRY(query_check_allowed(query, ACTION_STOP, err));
     if (query_state_is_ended(query->now.state) && !query->now.desired_running)
         return OK;
     if (set_desired(control, query, false, err) != OK) {
@@ -397,7 +409,7 @@ static enum status stop_checked(struct control *control, struct command *command
 static enum status restart_checked(struct control *control, struct command *command,
                                    struct query *query, struct error *err)
 {
-    TRY(check_allowed(query, ACTION_RESTART, err));
+    TRY(query_check_allowed(query, ACTION_RESTART, err));
     TRY(set_desired(control, query, true, err));
     command->changed = true;
     query->now.attempt = 0;
@@ -459,7 +471,7 @@ static void forward(struct control *control, struct command *command, struct que
         command_finish(control, command, query, read ? NULL : &err);
         return;
     }
-    if (check_allowed(query, forwarded[command->kind].action, &err) != OK) {
+    if (query_check_allowed(query, forwarded[command->kind].action, &err) != OK) {
         refuse(control, command, &err);
         return;
     }
@@ -479,37 +491,6 @@ static void forward(struct control *control, struct command *command, struct que
     query->pending_count++;
     if (query->worker != NULL)
         send_to_worker(query, command);
-}
-
-/* Here, on the main thread, so that no worker is started meanwhile. */
-static enum status rewind_checked(struct control *control, struct command *command,
-                                  struct query *query, struct error *err)
-{
-    struct arena *arena = arena_new("request", 0);
-    const struct query_definition *definition = query->now.definition;
-    struct rewind_outcome outcome;
-    struct rewind_request request = {
-        .vfs = control->options.vfs,
-        .clock = control->options.clock,
-        .dir = definition->checkpoint,
-        .query_id = query->now.query_id[0] == '\0' ? NULL : query->now.query_id,
-        .name = definition->name,
-        .to_batch = command->to_batch,
-    };
-    enum status status = check_allowed(query, ACTION_REWIND, err);
-    if (status == OK && query->worker != NULL) /* it has ended, but is not gone yet */
-        status = error_raise(err, STATUS_SERVER_BUSY, "reason",
-                             "the last worker of the query is still ending", NULL);
-    if (status == OK)
-        status = checkpoint_rewind(arena, &request, &outcome, err);
-    if (status == OK) {
-        rewind_outcome_print(&outcome, &command->output);
-        command->changed = outcome.to_batch != outcome.last_batch;
-        if (command->changed)
-            query_record_rewind(control, query, outcome.last_batch, outcome.to_batch);
-    }
-    arena_free(arena);
-    return status;
 }
 
 static void execute_on(struct control *control, struct command *command, struct query *query)
@@ -534,8 +515,8 @@ static void execute_on(struct control *control, struct command *command, struct 
         status = restart_checked(control, command, query, &err);
         break;
     case COMMAND_REWIND:
-        status = rewind_checked(control, command, query, &err);
-        break;
+        query_begin_rewind(control, command, query);
+        return;
     case COMMAND_TRIGGER:
     case COMMAND_PROCESS_ALL:
     case COMMAND_RESULTS:
