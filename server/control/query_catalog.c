@@ -170,13 +170,33 @@ enum status query_catalog_write_spec(struct query_catalog *catalog, struct arena
     return OK;
 }
 
+/* What a process that was killed while it wrote one of `files` has left: "epoch.4711.0.tmp". */
+static enum status remove_temporaries(struct vfs *vfs, struct arena *arena, const char *dir,
+                                      const char *const *files, struct error *err)
+{
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    TRY(vfs_list(vfs, dir, arena, &entries, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = entries[i].name, *end = strrchr(name, '.');
+        bool temporary = end != NULL && strcmp(end, ".tmp") == 0;
+        for (const char *const *file = files; temporary && *file != NULL; file++) {
+            size_t size = strlen(*file);
+            if (strncmp(name, *file, size) == 0 && name[size] == '.')
+                TRY(vfs_remove(vfs, path_join(arena, dir, name), err));
+        }
+    }
+    return OK;
+}
+
 /* Removes what a checkpoint consists of, its identity last, and the directory if nothing is left.
  * First goes what says that there must be a log: who looks meanwhile, or after a crash in between,
  * does not find a damaged checkpoint. */
 static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct error *err)
 {
     static const char *const parts[] = {"log", "state", "sources", "sink"};
-    static const char *const files[] = {"epoch", "lock", "identity.json"};
+    static const char *const files[] = {"spec.json", "epoch", "lock", "identity.json"};
+    static const char *const written[] = {"begun", "spec.json", "epoch", "identity.json", NULL};
     enum status status = OK;
     size_t left = 0;
     struct vfs_entry *entries = NULL;
@@ -188,6 +208,7 @@ static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct err
         if (vfs_exists(vfs, path))
             TRY_OUT(vfs_remove_tree(vfs, path, err));
     }
+    TRY_OUT(remove_temporaries(vfs, arena, dir, written, err));
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         TRY_OUT(vfs_remove(vfs, path_join(arena, dir, files[i]), err));
     TRY_OUT(vfs_list(vfs, dir, arena, &entries, &left, err));

@@ -202,6 +202,26 @@ static void a_path_that_cannot_be_used_needs_a_person(void **state)
     remove_query("path");
 }
 
+static void a_purge_leaves_nothing(void **state)
+{
+    (void)state;
+    char rest[256], path[256];
+    (void)snprintf(rest, sizeof rest, ",\"checkpointLocation\":\"%s/purged\"", server.dir);
+    char spec[1024];
+    (void)snprintf(spec, sizeof spec, SPEC("purged", "SELECT value FROM c", "%s"), rest);
+    json_decref(post(&server, "/v1/queries", spec, 201));
+    await_state(&server, "purged", "RUNNING");
+    json_decref(post(&server, "/v1/queries/purged/stop", NULL, 202));
+    await_state(&server, "purged", "STOPPED");
+    write_file(&server, "purged/epoch.4711.0.tmp", "1"); /* of a process that was killed */
+    struct reply reply =
+        call(&server, &(struct call){.method = "DELETE", .path = path_of("purged", "?purge=checkpoint")});
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+    (void)snprintf(path, sizeof path, "%s/purged", server.dir);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void a_condition_on_delete_holds_or_not(void **state)
 {
     (void)state;
@@ -368,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_failed_query_starts_with_a_spec_that_is_applied_now),
         cmocka_unit_test(a_new_spec_may_say_the_desired_state),
         cmocka_unit_test(a_path_that_cannot_be_used_needs_a_person),
+        cmocka_unit_test(a_purge_leaves_nothing),
         cmocka_unit_test(a_condition_on_delete_holds_or_not),
         cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
         cmocka_unit_test(a_damaged_record_is_shown_and_left_alone),
