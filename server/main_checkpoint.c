@@ -128,16 +128,10 @@ static enum status state_of(struct arena *arena, const struct arguments *argumen
     struct engine_query query = {
         .vfs = vfs_posix(), .clock = clock_real(), .checkpoint = arguments->target[0]};
     struct buffer shown = {0};
-    bool found = false;
     TRY(checkpoint_show(vfs_posix(), query.checkpoint, CHECKPOINT_JSON, &shown, err));
     buffer_fini(&shown);
     TRY(find_spec(arena, query.checkpoint, arguments->value[CLI_SPEC], &query.spec_json, err));
-    TRY(engine.state(&query, request, &found, out, err));
-    if (found)
-        return OK;
-    return error_raise(err, STATUS_ROUTE_NOT_FOUND, "path",
-                       arena_sprintf(arena, "operator %lld", (long long)request->operator_id),
-                       NULL);
+    return engine.state(&query, request, out, err);
 }
 
 int command_checkpoint_state(const struct arguments *arguments, struct config *config)

@@ -26,8 +26,8 @@ static enum status engine_start_plan(const struct engine_query *query, struct bu
 }
 
 static enum status engine_state(const struct engine_query *query,
-                                const struct engine_state_request *request, bool *found,
-                                struct buffer *out, struct error *err)
+                                const struct engine_state_request *request, struct buffer *out,
+                                struct error *err)
 {
     const struct query_config config = config_of(query);
     const struct state_view_request view = {
@@ -36,7 +36,7 @@ static enum status engine_state(const struct engine_query *query,
         .limit = request->limit,
         .key = request->key,
     };
-    return state_view_make(&config, &view, found, out, err);
+    return state_view_make(&config, &view, out, err);
 }
 
 const struct engine engine = {.start_plan = engine_start_plan, .state = engine_state};

@@ -13,17 +13,11 @@
 #define LIMIT_DEFAULT 100
 #define LIMIT_MAX     10000
 
-static enum status no_operator(const struct request *request, struct error *err)
-{
-    return error_raise(err, STATUS_ROUTE_NOT_FOUND, "path", request->path, NULL);
-}
-
 static enum status respond(struct request *request, struct response *response, int64_t operator_id,
                            struct error *err)
 {
     static const char *const arguments[] = {"key", "limit", "batchId", NULL};
     int64_t limit = LIMIT_DEFAULT, batch_id = -1;
-    bool found = false;
     TRY(request_check_arguments(request, arguments, err));
     TRY(request_int(request, "limit", 1, LIMIT_MAX, &limit, err));
     TRY(request_int(request, "batchId", 0, INT64_MAX - 1, &batch_id, err));
@@ -38,11 +32,8 @@ static enum status respond(struct request *request, struct response *response, i
                            "expected", "column=value", NULL);
     struct query_snapshot *query = NULL;
     TRY(view_find(request, &query, err));
-    enum status status =
-        report_state(request->api->control, query, &wanted, &found, &response->body, err);
+    enum status status = report_state(request->api->control, query, &wanted, &response->body, err);
     query_snapshot_unref(query);
-    if (status == OK && !found)
-        return no_operator(request, err);
     return status;
 }
 
@@ -58,6 +49,7 @@ enum status get_operator_state(struct request *request, struct response *respons
     errno = 0;
     long long operator_id = strtoll(request->param[1], &end, 10);
     if (errno != 0 || end == request->param[1] || *end != '\0' || operator_id < 0)
-        return no_operator(request, err);
+        return error_raise(err, STATUS_INVALID_PARAMETER, "parameter", "operator", "value",
+                           request->param[1], "expected", "the number of an operator", NULL);
     return respond(request, response, operator_id, err);
 }

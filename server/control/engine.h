@@ -30,11 +30,12 @@ struct engine {
     /* Appends the start plan as a JSON object; changes nothing.  Errors: LIMIT_EXCEEDED. */
     enum status (*start_plan)(const struct engine_query *query, struct buffer *out,
                               struct error *err);
-    /* Appends the state as a JSON object; *found is false if there is no such operator.
-     * Errors: BATCH_NOT_FOUND, BATCH_EXPIRED, CHECKPOINT_NOT_FOUND, those of the spec. */
+    /* Appends the state as a JSON object.
+     * Errors: ROUTE_NOT_FOUND (operator), INVALID_PARAMETER (key), BATCH_NOT_FOUND, BATCH_EXPIRED,
+     * CHECKPOINT_NOT_FOUND, those of the spec. */
     enum status (*state)(const struct engine_query *query,
-                         const struct engine_state_request *request, bool *found,
-                         struct buffer *out, struct error *err);
+                         const struct engine_state_request *request, struct buffer *out,
+                         struct error *err);
 };
 
 #endif

@@ -138,11 +138,11 @@ enum status report_start_plan(struct control *control, const struct query_snapsh
 }
 
 enum status report_state(struct control *control, const struct query_snapshot *query,
-                         const struct engine_state_request *request, bool *found,
-                         struct buffer *out, struct error *err)
+                         const struct engine_state_request *request, struct buffer *out,
+                         struct error *err)
 {
     const struct engine_query it = engine_query_of(control, query);
-    return control_engine(control)->state(&it, request, found, out, err);
+    return control_engine(control)->state(&it, request, out, err);
 }
 
 static enum status read_history(const struct query_snapshot *query, const char *name, size_t count,

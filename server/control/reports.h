@@ -31,11 +31,11 @@ int64_t report_last_batch(struct control *control, const struct query_definition
 MUST_USE enum status report_start_plan(struct control *control, const struct query_snapshot *query,
                                        struct buffer *out, struct error *err);
 
-/* The state of the query as a JSON object (worker/state_view.h); *found is false if there is no
- * such operator.  A query without a checkpoint yet has none: CHECKPOINT_NOT_FOUND. */
+/* The state of the query as a JSON object (worker/state_view.h).  A query without a checkpoint yet
+ * has none: CHECKPOINT_NOT_FOUND. */
 MUST_USE enum status report_state(struct control *control, const struct query_snapshot *query,
-                                  const struct engine_state_request *request, bool *found,
-                                  struct buffer *out, struct error *err);
+                                  const struct engine_state_request *request, struct buffer *out,
+                                  struct error *err);
 
 /* The last `count` progress documents, one per line, oldest first. */
 MUST_USE enum status report_progress(struct control *control, const struct query_snapshot *query,

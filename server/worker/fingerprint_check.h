@@ -23,7 +23,8 @@ struct operator_verdict {
     struct error why; /* what differs, if it does not fit */
 };
 
-/* The same for each operator by itself, upstream first; lists are in `arena`. */
+/* The same for each operator by itself, in the order of their numbers; lists are in
+ * `arena`. */
 void fingerprint_operators(const struct query *query, struct arena *arena,
                            struct operator_verdict **out, uint32_t *count);
 

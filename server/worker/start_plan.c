@@ -321,6 +321,7 @@ static enum status put_reruns(struct look *look, enum duplicates *worst, struct 
     }
 out:
     json_end_array(&look->json);
+    json_put_bool(&look->json, "rerunsTruncated", end - first > BATCHES_LISTED);
     arena_free(arena);
     return status;
 }
@@ -405,6 +406,7 @@ static void put_operators(struct look *look)
     for (uint32_t i = 0; i < count; i++) {
         const struct operator_verdict *it = &verdicts[i];
         json_begin_object(json, NULL);
+        json_put_int(json, "operatorId", it->index); /* counted in the same order */
         json_put_text(json, "kind", it->kind);
         json_put_text(json, "verdict", it->is_new ? "NEW" : it->fits ? "KEEP" : "INCOMPATIBLE");
         json_put_text(json, "condition", it->fits ? NULL : status_name(it->why.status));
@@ -427,7 +429,16 @@ static void put_lock(struct look *look)
     json_end_object(json);
 }
 
-/* What is there beyond the logged batches: one range without limits. */
+static void put_known(struct json_writer *json, const char *key, bool known, int64_t number)
+{
+    if (known)
+        json_put_int(json, key, number);
+    else
+        json_put_null(json, key);
+}
+
+/* What is there beyond the logged batches: one range without limits.  Of files the bytes are known,
+ * of what is generated the rows. */
 static void put_catch_up_of(struct look *look, struct source_use *use, struct arena *arena)
 {
     struct error err = ERROR_INIT;
@@ -450,19 +461,13 @@ static void put_catch_up_of(struct look *look, struct source_use *use, struct ar
         bytes += splits[i].estimated_bytes;
         rows += splits[i].estimated_rows;
     }
-    put_offset(json, "latestOffset", found ? range.end : buffer_bytes(&use->end));
-    bool files = reads_files(use);
-    json_put_int(json, "bytesToCatchUp", (int64_t)bytes);
-    if (files)
-        json_put_null(json, "rowsToCatchUp");
-    else
-        json_put_int(json, "rowsToCatchUp", (int64_t)rows);
+    bool known = status == OK, files = reads_files(use);
+    put_offset(json, "latestOffset", known && found ? range.end : buffer_bytes(&use->end));
     struct batch_intent none = {.batch_id = NO_BATCH};
-    int64_t file_count = found ? check_files(look, use, &none, &range) : 0;
-    if (files && file_count >= 0)
-        json_put_int(json, "filesToCatchUp", file_count);
-    else
-        json_put_null(json, "filesToCatchUp");
+    int64_t file_count = known && found ? check_files(look, use, &none, &range) : 0;
+    put_known(json, "bytesToCatchUp", known && files, (int64_t)bytes);
+    put_known(json, "rowsToCatchUp", known && !files, (int64_t)rows);
+    put_known(json, "filesToCatchUp", known && files && file_count >= 0, file_count);
     json_end_object(json);
 }
 

@@ -10,10 +10,12 @@
 #include "state/state_store.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 
 #define OPERATORS_MAX 64
-#define ATTEMPTS      5 /* the worker may remove what is being read */
+#define COLUMNS_MAX   1024 /* that a key may be one of */
+#define ATTEMPTS      5    /* the worker may remove what is being read */
 
 /* An operator with state, and what was counted of it. */
 struct viewed {
@@ -254,7 +256,62 @@ static void put_view(struct view *view, struct buffer *out)
     json_end_object(&json);
 }
 
-static enum status look(struct view *view, bool *found, struct buffer *out, struct error *err)
+static enum status no_operator(const struct view *view, struct error *err)
+{
+    struct buffer list = {0};
+    char number[24];
+    (void)snprintf(number, sizeof number, "%lld", (long long)view->request->operator_id);
+    for (uint32_t i = 0; i < view->operator_count; i++)
+        buffer_printf(&list, "%s%d (%s)", i > 0 ? ", " : "",
+                      (int)view->operators[i].node->operator_id,
+                      plan_kind_name(view->operators[i].node->kind));
+    (void)error_raise(err, STATUS_ROUTE_NOT_FOUND, "path", number, NULL);
+    (void)snprintf(err->text, sizeof err->text,
+                   "There is no operator %s with state. The query has %.500s", number,
+                   view->operator_count == 0 ? "none" : buffer_text(&list));
+    buffer_fini(&list);
+    return err->status;
+}
+
+/* The column of "column=value" is one of the rows'. */
+static enum status check_key(struct view *view, struct error *err)
+{
+    const char *key = view->request->key;
+    const char *names[COLUMNS_MAX];
+    size_t count = 0, index = 0;
+    json_t *column;
+    if (key == NULL)
+        return OK;
+    const char *written = arena_strndup(view->query->arena, key, strcspn(key, "="));
+    buffer_clear(&view->row);
+    state_decoder_columns(view->decoder, &view->row);
+    json_t *columns = json_loadb((const char *)view->row.data, view->row.size_bytes, 0, NULL);
+    bool known = false;
+    struct buffer list = {0};
+    json_array_foreach(columns, index, column)
+    {
+        const char *name = json_string_value(json_object_get(column, "name"));
+        if (name == NULL || count == COLUMNS_MAX)
+            continue;
+        known = known || strcmp(name, written) == 0;
+        buffer_printf(&list, "%s%s", count > 0 ? ", " : "", name);
+        names[count++] = name;
+    }
+    if (!known) {
+        const char *nearest = nearest_name(written, names, count);
+        (void)error_raise(
+            err, STATUS_INVALID_PARAMETER, "parameter", "key", "value", key, "expected",
+            arena_sprintf(view->query->arena, "column=value, and the columns are %s%s%s%s",
+                          buffer_text(&list), nearest == NULL ? "" : ". Did you mean ",
+                          nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?"),
+            NULL);
+    }
+    buffer_fini(&list);
+    json_decref(columns);
+    return known ? OK : err->status;
+}
+
+static enum status look(struct view *view, struct buffer *out, struct error *err)
 {
     struct query *query = view->query;
     const struct state_view_request *request = view->request;
@@ -262,13 +319,12 @@ static enum status look(struct view *view, bool *found, struct buffer *out, stru
     TRY(query_open_checkpoint(query, true, err));
     TRY(query_pin_plan(query, err));
     find_operators(view, query->plan->root);
-    *found = true;
     if (request->operator_id != STATE_VIEW_ALL) {
         const struct viewed *it = find(view, request->operator_id);
-        *found = it != NULL;
-        if (!*found)
-            return OK;
+        if (it == NULL)
+            return no_operator(view, err);
         TRY(state_decoder_new(query->arena, it->node, query->time_zone, &view->decoder, err));
+        TRY(check_key(view, err));
     }
     TRY(choose_version(view, err));
     if (view->version != NO_BATCH && view->operator_count > 0)
@@ -278,8 +334,8 @@ static enum status look(struct view *view, bool *found, struct buffer *out, stru
 }
 
 static enum status attempt(const struct query_config *config,
-                           const struct state_view_request *request, bool *found,
-                           struct buffer *out, struct error *err)
+                           const struct state_view_request *request, struct buffer *out,
+                           struct error *err)
 {
     struct arena *arena = arena_new("state view", 0);
     struct query *query = arena_new_object(arena, sizeof *query);
@@ -295,7 +351,7 @@ static enum status attempt(const struct query_config *config,
     if (query->config.find_sink == NULL)
         query->config.find_sink = sink_find;
     uuid_random_text(query->run_id);
-    enum status status = look(view, found, out, err);
+    enum status status = look(view, out, err);
     state_decoder_free(view->decoder);
     buffer_fini(&view->rows);
     buffer_fini(&view->row);
@@ -305,14 +361,14 @@ static enum status attempt(const struct query_config *config,
 }
 
 enum status state_view_make(const struct query_config *config,
-                            const struct state_view_request *request, bool *found,
-                            struct buffer *out, struct error *err)
+                            const struct state_view_request *request, struct buffer *out,
+                            struct error *err)
 {
     CHECK(config->default_checkpoint_dir != NULL);
     enum status status = STATUS_FILE_NOT_FOUND;
     for (int i = 0; i < ATTEMPTS && status == STATUS_FILE_NOT_FOUND; i++) {
         error_clear(err);
-        status = attempt(config, request, found, out, err);
+        status = attempt(config, request, out, err);
     }
     return status;
 }

@@ -23,12 +23,12 @@ struct state_view_request {
 /*
  * Appends {"batchId", "operators": [...]} or {"batchId", "operatorId", "kind", "columns", "rows",
  * "truncated"}.  `config` as for start_plan_make().
- * *found is false, and nothing appended, if there is no such operator.
- * Errors: BATCH_NOT_FOUND, BATCH_EXPIRED; CHECKPOINT_NOT_FOUND, CHECKPOINT.*; those of parsing,
+ * Errors: ROUTE_NOT_FOUND with the operators there are; INVALID_PARAMETER for a key that is no
+ * column; BATCH_NOT_FOUND, BATCH_EXPIRED; CHECKPOINT_NOT_FOUND, CHECKPOINT.*; those of parsing,
  * analysis and planning.
  */
 MUST_USE enum status state_view_make(const struct query_config *config,
-                                     const struct state_view_request *request, bool *found,
-                                     struct buffer *out, struct error *err);
+                                     const struct state_view_request *request, struct buffer *out,
+                                     struct error *err);
 
 #endif

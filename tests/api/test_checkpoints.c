@@ -126,7 +126,16 @@ static void state_is_read_in_any_version_within_reach(void **state)
     json_decref(rows);
     json_decref(all);
     refused(&server, &(struct call){.path = "/v1/queries/counts/state/77"}, 404, "ROUTE_NOT_FOUND");
-    refused(&server, &(struct call){.path = "/v1/queries/counts/state/x"}, 404, "ROUTE_NOT_FOUND");
+    refused(&server, &(struct call){.path = "/v1/queries/counts/state/x"}, 400,
+            "INVALID_PARAMETER");
+    json_t *problem = get(&server, "/v1/queries/counts/state/77", 404);
+    assert_string_equal(text_of(problem, "detail"),
+                        "There is no operator 77 with state. The query has 0 (Aggregate)");
+    json_decref(problem);
+    problem = get(&server, "/v1/queries/counts/state/0?key=kk%3Dx", 400);
+    assert_string_equal(text_of(json_object_get(problem, "parameters"), "expected"),
+                        "column=value, and the columns are k, count(1), endsAt. Did you mean k?");
+    json_decref(problem);
     refused(&server, &(struct call){.path = "/v1/queries/counts/state?batchId=9"}, 404,
             "BATCH_NOT_FOUND");
     refused(&server, &(struct call){.path = "/v1/queries/counts/state?key=k"}, 400,
@@ -152,6 +161,7 @@ static void the_plan_says_what_a_changed_query_would_meet(void **state)
     plan = plan_of("changed");
     assert_false(json_is_true(json_object_get(plan, "possible")));
     operator_ = json_array_get(json_object_get(plan, "stateOperators"), 0);
+    assert_int_equal(int_of(operator_, "operatorId"), 0);
     assert_string_equal(text_of(operator_, "verdict"), "INCOMPATIBLE");
     assert_non_null(strstr(text_of(operator_, "difference"), "count(1)"));
     json_t *source = json_array_get(json_object_get(plan, "sources"), 0);

@@ -699,8 +699,7 @@ static json_t *state_document(struct world *world, int64_t operator_id, int64_t 
         .operator_id = operator_id, .batch_id = batch_id, .limit = 1000};
     struct buffer text = {0};
     json_t *document = NULL;
-    bool found = false;
-    if (state_view_make(&config, &request, &found, &text, err) == OK && found)
+    if (state_view_make(&config, &request, &text, err) == OK)
         document = json_loads(buffer_text(&text), 0, NULL);
     buffer_fini(&text);
     return document;
