@@ -32,15 +32,6 @@ struct touched {
     struct state_entry *entry;
 };
 
-/* Where a group belongs. */
-struct place {
-    bool set;
-    int64_t start_us;
-    int64_t pane;
-    struct pane_generation *generation;
-    struct state_entry *entry;
-};
-
 /* Windows that a row has come too late for. */
 struct late {
     struct bytes key;
@@ -175,17 +166,25 @@ static void note_late(struct pane_aggregate *aggregate, struct bytes key, int64_
         (struct late){.key = key, .first = first, .last = last};
 }
 
-static void touch(struct pane_aggregate *aggregate, uint32_t run,
-                  struct pane_generation *generation, struct state_entry *entry)
+/* Panes [from, to] of a place are touched by the run. */
+static void touch(struct pane_aggregate *aggregate, uint32_t run, const struct pane_place *place,
+                  uint32_t from, uint32_t to)
 {
-    generation->run = run;
-    if (entry->stamp == run)
+    struct state_entry *entry = place->entry;
+    struct pane_list *list = pane_list_of(entry);
+    place->generation->run = run;
+    if (entry->stamp == run) {
+        list->touched_from = from < list->touched_from ? from : list->touched_from;
+        list->touched_to = to > list->touched_to ? to : list->touched_to;
         return;
+    }
     entry->stamp = run;
+    list->touched_from = from;
+    list->touched_to = to;
     aggregate->touched = grow_list(aggregate->touched, aggregate->touched_count,
                                    &aggregate->touched_capacity, sizeof *aggregate->touched);
     aggregate->touched[aggregate->touched_count++] =
-        (struct touched){.generation = generation->number, .entry = entry};
+        (struct touched){.generation = place->generation->number, .entry = entry};
 }
 
 static void make_block(const struct pane_aggregate *aggregate, uint8_t *block)
@@ -194,59 +193,131 @@ static void make_block(const struct pane_aggregate *aggregate, uint8_t *block)
     aggregate_calls_init(&aggregate->calls, block);
 }
 
-static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
-                              const struct place *place, const struct pane_group *group,
-                              struct error *err)
+static enum status take_item(struct pane_aggregate *aggregate, const struct pane_place *place,
+                             const struct pane_item *from, struct error *err)
 {
     bool added = false;
-    struct pane_item *item =
-        pane_store_add(&aggregate->store, place->generation, place->entry, place->pane, &added);
-    item->run = run;
-    touch(aggregate, run, place->generation, place->entry);
+    struct pane_item *item = pane_store_add(&aggregate->store, place, from->pane, &added);
+    item->run = from->run;
     if (added && aggregate->calls.plain) {
-        memcpy(item->block, group->block, aggregate->calls.block_bytes);
+        memcpy(item->block, from->block, aggregate->calls.block_bytes);
         return OK;
     }
     if (added)
         make_block(aggregate, item->block);
     return aggregate_calls_merge(&aggregate->calls, state_bucket_arena(place->generation->bucket),
-                                 item->block, group->block, &aggregate->scratch, err);
+                                 item->block, from->block, &aggregate->scratch, err);
 }
 
-/* Where the panes of a start go: groups with the same one follow one another. */
-static void find_pane(struct pane_aggregate *aggregate, int64_t start_us, struct place *place)
+/* Takes all items but the last `taken` ones. */
+static enum status take_items(struct pane_aggregate *aggregate, const struct pane_place *place,
+                              struct pane_group *group, uint32_t taken, struct error *err)
 {
-    struct pane_store *store = &aggregate->store;
-    const struct pane_grid *grid = &store->grid;
-    place->start_us = start_us;
-    place->pane = pane_at(grid, start_us);
-    place->generation = NULL; /* it is too late for all windows */
-    if (pane_last_window(grid, place->pane) > store->closed)
-        place->generation = pane_store_open(store, pane_generation(grid, place->pane));
+    const struct pane_store *store = &aggregate->store;
+    int64_t base = group->generation * store->grid.per_window;
+    for (struct pane_chunk *chunk = group->last; chunk != NULL; chunk = chunk->before)
+        for (uint32_t i = chunk->count; i-- > 0;) {
+            const struct pane_item *item = pane_chunk_item(store, chunk, i);
+            if (taken > 0)
+                taken--;
+            else if (pane_last_window(&store->grid, base + item->pane) > store->closed)
+                TRY(take_item(aggregate, place, item, err));
+        }
+    return OK;
 }
 
-/* Finds the entry of a group; `place` is where the group before went. */
-static void find_place(struct pane_aggregate *aggregate, const struct pane_group *group,
-                       struct place *place)
+static enum status take_group(struct pane_aggregate *aggregate, uint32_t run,
+                              const struct pane_place *place, struct pane_group *group,
+                              struct error *err)
 {
     struct pane_store *store = &aggregate->store;
-    const struct pane_grid *grid = &store->grid;
-    if (!place->set || place->start_us != group->start_us)
-        find_pane(aggregate, group->start_us, place);
-    place->set = true;
-    int64_t first = pane_first_window(grid, place->pane);
-    int64_t last = pane_last_window(grid, place->pane);
-    if (first <= store->closed)
-        note_late(aggregate, group->key, first, last < store->closed ? last : store->closed);
-    place->entry = NULL;
-    if (place->generation == NULL)
-        return;
+    int64_t base = group->generation * store->grid.per_window;
+    uint32_t from = group->from;
+    uint32_t taken = 0;
+    if (pane_is_over(store, base + from)) /* some are */
+        from = (uint32_t)(window_first_pane(&store->grid, store->closed + 1) - base);
+    else if (group->ordered && aggregate->calls.plain)
+        taken = pane_store_append(store, place, group->last);
+    touch(aggregate, run, place, from, group->to);
+    return taken == group->count ? OK : take_items(aggregate, place, group, taken, err);
+}
+
+/* Notes each pane of a group that has come too late for some of its windows. */
+static void note_late_panes(struct pane_aggregate *aggregate, struct pane_group *group)
+{
+    const struct pane_store *store = &aggregate->store;
+    int64_t base = group->generation * store->grid.per_window;
+    for (struct pane_chunk *chunk = group->last; chunk != NULL; chunk = chunk->before)
+        for (uint32_t i = 0; i < chunk->count; i++) {
+            int64_t pane = base + pane_chunk_item(store, chunk, i)->pane;
+            int64_t first = pane_first_window(&store->grid, pane);
+            int64_t last = pane_last_window(&store->grid, pane);
+            if (first <= store->closed)
+                note_late(aggregate, pane_group_key(group), first,
+                          last < store->closed ? last : store->closed);
+        }
+}
+
+/* The generation of a group, made if it is not there; NULL: all of its windows are closed.  *last
+ * is that of the group before. */
+static struct pane_generation *generation_of(struct pane_aggregate *aggregate,
+                                             const struct pane_group *group,
+                                             struct pane_generation **last)
+{
+    struct pane_store *store = &aggregate->store;
+    int64_t base = group->generation * store->grid.per_window;
+    if (pane_last_window(&store->grid, base + group->to) <= store->closed)
+        return NULL;
+    if (*last == NULL || (*last)->number != group->generation)
+        *last = pane_store_open(store, group->generation);
+    return *last;
+}
+
+/* Finds the entry of a group; NULL: it has come too late for all windows. */
+static struct pane_place find_place(struct pane_aggregate *aggregate, struct pane_group *group,
+                                    struct pane_generation **last)
+{
+    struct pane_store *store = &aggregate->store;
+    int64_t base = group->generation * store->grid.per_window;
     bool added = false;
-    place->entry =
-        state_add(store->table, place->generation->bucket, group->key, group->hash, &added);
-    const struct pane_list *list = pane_list_of(place->entry);
+    struct pane_place place = {
+        .generation = generation_of(aggregate, group, last),
+        .hash = group->hash,
+    };
+    if (pane_first_window(&store->grid, base + group->from) <= store->closed)
+        note_late_panes(aggregate, group);
+    if (place.generation == NULL)
+        return place;
+    place.entry = state_add(store->table, place.generation->bucket, pane_group_key(group),
+                            group->hash, &added);
+    const struct pane_list *list = pane_list_of(place.entry);
     if (list->count > 0)
         __builtin_prefetch(pane_item_at(store, list, list->count - 1));
+    return place;
+}
+
+/* Asks for what is needed of the groups from `first` on, some earlier than others. */
+static void look_ahead(struct pane_aggregate *aggregate, const struct pane_groups *groups,
+                       uint32_t first, struct pane_generation **last)
+{
+    uint32_t left = groups->count - first;
+    for (uint32_t i = 3 * AHEAD; i < 4 * AHEAD && i < left; i++) {
+        __builtin_prefetch(groups->groups[first + i]);
+        __builtin_prefetch((const uint8_t *)groups->groups[first + i] + 64);
+    }
+    for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++) {
+        const struct pane_group *group = groups->groups[first + i];
+        const struct pane_generation *generation = generation_of(aggregate, group, last);
+        __builtin_prefetch(group->last);
+        if (generation != NULL)
+            state_bucket_prefetch(generation->bucket, group->hash);
+    }
+    for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left; i++) {
+        const struct pane_group *group = groups->groups[first + i];
+        const struct pane_generation *generation = generation_of(aggregate, group, last);
+        if (generation != NULL)
+            state_bucket_prefetch_entry(generation->bucket, group->hash);
+    }
 }
 
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
@@ -257,24 +328,17 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     CHECK(input == 0);
     TRY(settle(self, ctx, err));
     struct pane_groups groups = pane_groups(writer, ctx->run, ctx->partition);
-    struct place places[AHEAD];
-    struct place place = {0};
+    struct pane_place places[AHEAD];
+    struct pane_generation *last = NULL;
     for (uint32_t first = 0; first < groups.count; first += AHEAD) {
         uint32_t left = groups.count - first;
         uint32_t count = left < AHEAD ? left : AHEAD;
-        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left && place.generation != NULL; i++)
-            state_bucket_prefetch(place.generation->bucket,
-                                  groups.groups[groups.order[first + i]].hash);
-        for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
-            __builtin_prefetch(&groups.groups[groups.order[first + i]]);
-        for (uint32_t i = 0; i < count; i++) {
-            find_place(aggregate, &groups.groups[groups.order[first + i]], &place);
-            places[i] = place;
-        }
+        look_ahead(aggregate, &groups, first, &last);
+        for (uint32_t i = 0; i < count; i++)
+            places[i] = find_place(aggregate, groups.groups[first + i], &last);
         for (uint32_t i = 0; i < count; i++)
             if (places[i].entry != NULL)
-                TRY(take_group(aggregate, ctx->run, &places[i],
-                               &groups.groups[groups.order[first + i]], err));
+                TRY(take_group(aggregate, ctx->run, &places[i], groups.groups[first + i], err));
     }
     return OK;
 }
@@ -308,59 +372,37 @@ static uint64_t count_late(struct pane_aggregate *aggregate)
     return groups;
 }
 
-/* Adds the windows behind *counted, up to `end`, that touched panes of the list are in. */
-static uint64_t count_list(const struct pane_store *store, const struct pane_list *list,
-                           uint32_t run, int64_t end, int64_t *counted)
-{
-    uint64_t groups = 0;
-    for (uint32_t i = 0; list != NULL && i < list->count; i++) {
-        const struct pane_item *item = pane_item_at(store, list, i);
-        if (item->run != run)
-            continue;
-        int64_t first = pane_first_window(&store->grid, item->pane);
-        int64_t last = pane_last_window(&store->grid, item->pane);
-        first = first > *counted ? first : *counted + 1;
-        last = last < end ? last : end;
-        if (first <= last) {
-            groups += (uint64_t)(last - first + 1);
-            *counted = last;
-        }
-    }
-    return groups;
-}
-
-/* The panes of the entry's key in another generation, if the run has touched some. */
-static const struct pane_list *touched_beside(const struct pane_aggregate *aggregate,
-                                              int64_t number, struct state_entry *entry,
-                                              uint32_t run)
+/* The last window that the run has touched of an entry's key in the generation before it. */
+static int64_t touched_before(const struct pane_aggregate *aggregate, const struct touched *touched,
+                              uint32_t run)
 {
     const struct pane_store *store = &aggregate->store;
-    const struct pane_generation *generation = pane_store_find(store, number);
+    const struct pane_generation *generation = pane_store_find(store, touched->generation - 1);
     if (generation == NULL || generation->run != run)
-        return NULL;
-    struct bytes key = state_key(store->table, entry);
+        return WINDOW_NONE;
+    struct bytes key = state_key(store->table, touched->entry);
     struct state_entry *found = pane_store_entry(store, generation, key, state_hash(key));
-    return found == NULL || found->stamp != run ? NULL : pane_list_of(found);
+    if (found == NULL || found->stamp != run)
+        return WINDOW_NONE;
+    int64_t base = (touched->generation - 1) * store->grid.per_window;
+    return pane_last_window(&store->grid, base + pane_list_of(found)->touched_to);
 }
 
 /* The windows that the run has touched, as pane_emit_touched() gives them. */
-static uint64_t count_touched(struct pane_aggregate *aggregate, uint32_t run)
+static uint64_t count_touched(const struct pane_aggregate *aggregate, uint32_t run)
 {
-    const struct pane_store *store = &aggregate->store;
+    const struct pane_grid *grid = &aggregate->store.grid;
     uint64_t groups = 0;
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
-        int64_t number = touched->generation;
         const struct pane_list *list = pane_list_of(touched->entry);
-        int64_t begin = generation_first_window(&store->grid, number) - 1;
-        int64_t counted = aggregate->closed_before;
-        if (touched_beside(aggregate, number - 1, touched->entry, run) == NULL)
-            groups += count_list(store, list, run, begin, &counted);
-        counted = begin > counted ? begin : counted;
-        int64_t end = generation_last_window(&store->grid, number);
-        groups += count_list(store, list, run, end, &counted);
-        groups += count_list(store, touched_beside(aggregate, number + 1, touched->entry, run), run,
-                             end, &counted);
+        int64_t base = touched->generation * grid->per_window;
+        int64_t first = pane_first_window(grid, base + list->touched_from);
+        int64_t last = pane_last_window(grid, base + list->touched_to);
+        int64_t before = touched_before(aggregate, touched, run);
+        first = before >= first ? before + 1 : first;
+        first = first > aggregate->closed_before ? first : aggregate->closed_before + 1;
+        groups += first <= last ? (uint64_t)(last - first + 1) : 0;
     }
     return groups;
 }
@@ -409,21 +451,26 @@ static void put_closed(struct pane_aggregate *aggregate, struct buffer *out)
     changelog_put(out, CLOSED, bytes_of(NULL, 0), buffer_bytes(&aggregate->value));
 }
 
-/* The panes of an entry: those that the run has touched, or all (0). */
-static void put_panes(struct pane_aggregate *aggregate, struct state_entry *entry, uint32_t run,
+/* The panes of an entry that the run has touched. */
+static void put_panes(struct pane_aggregate *aggregate, const struct touched *touched, uint32_t run,
                       struct changelog_run *out)
 {
     const struct pane_store *store = &aggregate->store;
-    const struct pane_list *list = pane_list_of(entry);
-    for (uint32_t i = 0; i < list->count; i++) {
+    const struct pane_list *list = pane_list_of(touched->entry);
+    struct bytes key = state_key(store->table, touched->entry);
+    int64_t base = touched->generation * store->grid.per_window;
+    uint32_t i = list->count;
+    while (i > 0 && pane_item_at(store, list, i - 1)->pane >= list->touched_from)
+        i--;
+    for (; i < list->count; i++) {
         const struct pane_item *item = pane_item_at(store, list, i);
-        if ((run != 0 && item->run != run) || pane_is_over(store, item->pane))
+        if (item->run != run || pane_is_over(store, base + item->pane))
             continue;
         buffer_clear(&aggregate->value);
         aggregate_calls_save(&aggregate->calls, item->block, &aggregate->value,
                              &aggregate->scratch);
-        changelog_run_put(out, pane_end_us(&store->grid, item->pane),
-                          state_key(store->table, entry), buffer_bytes(&aggregate->value));
+        changelog_run_put(out, pane_end_us(&store->grid, base + item->pane), key,
+                          buffer_bytes(&aggregate->value));
     }
 }
 
@@ -441,7 +488,7 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
         const struct touched *touched = &aggregate->touched[i];
         int64_t last_pane = (touched->generation + 1) * store->grid.per_window - 1;
         if (!pane_is_over(store, last_pane)) /* else the entry went with its generation */
-            put_panes(aggregate, touched->entry, ctx->run, &puts);
+            put_panes(aggregate, touched, ctx->run, &puts);
     }
     return OK;
 }
@@ -462,13 +509,17 @@ static enum status restore_pane(struct pane_aggregate *aggregate, const struct c
         return damaged(err);
     if (pane_is_over(store, pane))
         return OK;
-    struct pane_generation *generation =
-        pane_store_open(store, pane_generation(&store->grid, pane));
-    struct state_entry *entry =
-        state_add(store->table, generation->bucket, change->key, state_hash(change->key), &added);
-    struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
+    int64_t number = pane_generation(&store->grid, pane);
+    struct pane_place place = {
+        .generation = pane_store_open(store, number),
+        .hash = state_hash(change->key),
+    };
+    struct state_bucket *bucket = place.generation->bucket;
+    place.entry = state_add(store->table, bucket, change->key, place.hash, &added);
+    struct pane_item *item =
+        pane_store_add(store, &place, (uint32_t)(pane - number * store->grid.per_window), &added);
     make_block(aggregate, item->block);
-    struct arena *arena = aggregate->calls.plain ? NULL : state_bucket_arena(generation->bucket);
+    struct arena *arena = aggregate->calls.plain ? NULL : state_bucket_arena(bucket);
     return aggregate_calls_load(&aggregate->calls, arena, change->value, item->block, err);
 }
 
@@ -497,7 +548,9 @@ static void aggregate_stats(const struct exec_node *self, struct operator_stats 
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     *out = aggregate->stats;
     out->rows_total = aggregate->store.windows;
-    out->memory_bytes = state_table_bytes(aggregate->store.table);
+    out->memory_bytes = pane_store_bytes(&aggregate->store) +
+                        aggregate->touched_capacity * sizeof *aggregate->touched +
+                        aggregate->late_capacity * sizeof *aggregate->late;
 }
 
 static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,

@@ -1,26 +1,39 @@
 /*
  * The groups by key and pane that one thread of a stage has made of its rows, for the partitions
  * to take over.  All panes of a key go to the same partition.
+ *
+ * What belongs together in the state comes together: the panes of a key in one generation
+ * (exec/pane_grid.h), as the items that a store of panes has them in (exec/pane_store.h).
  */
 #ifndef SERVER_EXEC_NODE_PANE_WRITER_H
 #define SERVER_EXEC_NODE_PANE_WRITER_H
 
-#include "exec/aggregate_calls.h"
 #include "exec/node.h"
+#include "exec/pane_store.h"
 
 extern const struct exec_node_ops node_pane_writer;
 
+/* Panes of a key in one generation; another group may have further ones, and the same. */
 struct pane_group {
-    struct bytes key; /* the grouping keys but the pane */
-    uint64_t hash;    /* of it */
-    int64_t start_us; /* of the pane */
-    uint8_t *block;
+    uint64_t hash; /* of the key */
+    int64_t generation;
+    struct pane_chunk *last; /* its items, not none */
+    uint32_t count;          /* of them in all */
+    uint32_t from;           /* the least and the greatest pane */
+    uint32_t to;
+    uint32_t key_bytes;
+    bool ordered; /* each item's pane is greater than that before */
+    uint8_t key[];
 };
 
-/* The groups for one partition: groups[order[i]]. */
+static inline struct bytes pane_group_key(const struct pane_group *group)
+{
+    return bytes_of(group->key, group->key_bytes);
+}
+
+/* The groups for one partition. */
 struct pane_groups {
-    const struct pane_group *groups;
-    const uint32_t *order;
+    struct pane_group *const *groups;
     uint32_t count;
 };
 

@@ -45,7 +45,7 @@ static enum status add_first_list(const struct pane_store *store, struct pane_wi
     const struct pane_list *list = windows->lists[0];
     uint32_t left = list == NULL ? 0 : list->count;
     for (uint32_t k = windows->count; k-- > 0;) {
-        int64_t from = window_first_pane(&store->grid, windows->first + k);
+        int64_t from = window_first_pane(&store->grid, windows->first + k) - windows->base;
         if (k + 1 < windows->count && parts[k + 1].started) {
             parts[k].touched = parts[k + 1].touched;
             TRY(absorb(store, windows, &parts[k], parts[k + 1].block, err));
@@ -66,7 +66,7 @@ static enum status add_second_list(const struct pane_store *store, struct pane_w
     uint32_t next = 0;
     for (uint32_t k = 0; list != NULL && k < windows->count; k++) {
         struct part *into = windows->count == 1 ? parts : &grown;
-        int64_t end = window_first_pane(&store->grid, windows->first + k) + store->grid.per_window;
+        int64_t end = window_first_pane(&store->grid, windows->first + k) - windows->base;
         for (; next < list->count && pane_item_at(store, list, next)->pane < end; next++)
             TRY(absorb_item(store, windows, into, list, next, err));
         if (into == parts || !grown.started)

@@ -15,6 +15,7 @@
 struct pane_windows {
     int64_t first; /* all of them have their first pane in the generation of lists[0] */
     uint32_t count;
+    int64_t base;                     /* the first pane of that generation */
     const struct pane_list *lists[2]; /* of the generation and the one after it; NULL: no panes */
     uint32_t run;                     /* only windows with a pane touched in it; 0: all */
     struct arena *arena;              /* of states that are not plain */

@@ -121,11 +121,13 @@ static enum status emit_key(struct pane_emission *emission, struct bytes key,
     return OK;
 }
 
-static struct pane_windows shape_of(struct pane_emission *emission, int64_t from,
+/* Windows from `from` on, which begins in generation `number`. */
+static struct pane_windows shape_of(struct pane_emission *emission, int64_t number, int64_t from,
                                     const struct pane_list *first, const struct pane_list *second)
 {
     return (struct pane_windows){
         .first = from,
+        .base = number * emission->output.store->grid.per_window,
         .lists = {first, second},
         .arena = emission->arena,
         .scratch = &emission->scratch,
@@ -136,6 +138,7 @@ static struct pane_windows shape_of(struct pane_emission *emission, int64_t from
 
 /* A range of windows that have their first pane in one generation. */
 struct span {
+    int64_t number;                /* of the generation */
     struct pane_generation *first; /* NULL: nobody has panes in it */
     struct pane_generation *second;
     int64_t from;
@@ -191,8 +194,8 @@ static enum status emit_first(struct pane_emission *emission, const struct span 
             __builtin_prefetch(mates[i]->items);
         }
         for (uint32_t i = 0; i < ahead.count; i++) {
-            struct pane_windows shape =
-                shape_of(emission, span->from, pane_list_of(ahead.entries[i]), mates[i]);
+            struct pane_windows shape = shape_of(emission, span->number, span->from,
+                                                 pane_list_of(ahead.entries[i]), mates[i]);
             TRY(emit_key(emission, ahead.keys[i], &shape, span->to, err));
         }
     }
@@ -204,7 +207,8 @@ static enum status emit_second(struct pane_emission *emission, const struct span
                                struct error *err)
 {
     const struct pane_store *store = emission->output.store;
-    int64_t end = window_first_pane(&store->grid, span->to) + store->grid.per_window;
+    int64_t base = span->number * store->grid.per_window;
+    int64_t end = window_first_pane(&store->grid, span->to) - base;
     struct state_cursor cursor = {0};
     struct ahead ahead;
     while (look_ahead(store, span->second, &cursor, NULL, &ahead))
@@ -213,7 +217,7 @@ static enum status emit_second(struct pane_emission *emission, const struct span
             if (list->mark == span->scan || list->count == 0 ||
                 pane_item_at(store, list, 0)->pane >= end)
                 continue;
-            struct pane_windows shape = shape_of(emission, span->from, NULL, list);
+            struct pane_windows shape = shape_of(emission, span->number, span->from, NULL, list);
             TRY(emit_key(emission, ahead.keys[i], &shape, span->to, err));
         }
     return OK;
@@ -227,6 +231,7 @@ static enum status emit_span(struct pane_emission *emission, int64_t number, int
     int64_t first = generation_first_window(&store->grid, number);
     int64_t last = generation_last_window(&store->grid, number);
     struct span span = {
+        .number = number,
         .first = pane_store_find(store, number),
         .second = pane_store_find(store, number + 1),
         .from = from > first ? from : first,
@@ -257,19 +262,18 @@ enum status pane_emit_windows(struct pane_emission *emission, int64_t from, int6
 
 /* ---- what was touched ---- */
 
-/* Widens [from, to] by the windows of the panes that the run has touched. */
-static void widen(const struct pane_store *store, const struct pane_list *list, uint32_t run,
-                  int64_t *from, int64_t *to)
+/* Widens [from, to] by the windows of the panes that the run has touched, in `generation`. */
+static void widen(const struct pane_store *store, int64_t generation, struct state_entry *entry,
+                  uint32_t run, int64_t *from, int64_t *to)
 {
-    for (uint32_t i = 0; list != NULL && i < list->count; i++) {
-        const struct pane_item *item = pane_item_at(store, list, i);
-        if (item->run != run)
-            continue;
-        int64_t first = pane_first_window(&store->grid, item->pane);
-        int64_t last = pane_last_window(&store->grid, item->pane);
-        *from = first < *from ? first : *from;
-        *to = last > *to ? last : *to;
-    }
+    if (entry == NULL || entry->stamp != run)
+        return;
+    const struct pane_list *list = pane_list_of(entry);
+    int64_t base = generation * store->grid.per_window;
+    int64_t first = pane_first_window(&store->grid, base + list->touched_from);
+    int64_t last = pane_last_window(&store->grid, base + list->touched_to);
+    *from = first < *from ? first : *from;
+    *to = last > *to ? last : *to;
 }
 
 static enum status emit_pair(struct pane_emission *emission, int64_t number,
@@ -282,14 +286,14 @@ static enum status emit_pair(struct pane_emission *emission, int64_t number,
     int64_t from = INT64_MAX, to = INT64_MIN;
     for (int i = 0; i < 2; i++) {
         lists[i] = entries[i] == NULL ? NULL : pane_list_of(entries[i]);
-        widen(store, lists[i], run, &from, &to);
+        widen(store, number + i, entries[i], run, &from, &to);
     }
     int64_t first = generation_first_window(&store->grid, number);
     int64_t last = generation_last_window(&store->grid, number);
     first = first > closed ? first : closed + 1;
     from = from > first ? from : first;
     to = to < last ? to : last;
-    struct pane_windows shape = shape_of(emission, from, lists[0], lists[1]);
+    struct pane_windows shape = shape_of(emission, number, from, lists[0], lists[1]);
     shape.run = run;
     struct state_entry *entry = entries[0] != NULL ? entries[0] : entries[1];
     return emit_key(emission, state_key(store->table, entry), &shape, to, err);

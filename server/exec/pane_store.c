@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define SIZES_MAX 20 /* capacities up to 2^19 panes: more than a generation has */
+#define SIZES_MAX                                                                                  \
+    32 /* capacities up to 2^31 panes: a generation has at most PANES_PER_WINDOW_MAX */
 
 void pane_store_init(struct pane_store *store, const struct pane_grid *grid,
                      const struct aggregate_calls *calls)
@@ -15,7 +16,7 @@ void pane_store_init(struct pane_store *store, const struct pane_grid *grid,
     *store = (struct pane_store){
         .grid = *grid,
         .calls = calls,
-        .item_bytes = (uint32_t)sizeof(struct pane_item) + calls->block_bytes,
+        .item_bytes = pane_item_bytes(calls),
         .table = state_table_new(sizeof(struct pane_list)),
         .closed = WINDOW_NONE,
     };
@@ -59,15 +60,12 @@ static size_t step_count(const struct pane_store *store)
     return (size_t)(store->grid.per_window / store->grid.per_slide) + 2;
 }
 
-/* How many panes a key will have, going by the generation before: a power of two. */
+/* How many panes a key will have, going by the generation before. */
 static uint32_t expected_panes(const struct pane_store *store, int64_t number)
 {
     const struct pane_generation *before = pane_store_find(store, number - 1);
     uint64_t keys = before == NULL ? 0 : state_bucket_count(before->bucket);
-    uint32_t expected = 1;
-    while (keys > 0 && expected * 2 <= before->panes / keys)
-        expected *= 2;
-    return expected;
+    return keys == 0 ? 1 : (uint32_t)(before->panes / keys);
 }
 
 struct pane_generation *pane_store_open(struct pane_store *store, int64_t number)
@@ -109,6 +107,10 @@ struct state_entry *pane_store_entry(const struct pane_store *store,
 static void count_windows(struct pane_store *store, int64_t first, int64_t last)
 {
     const struct pane_grid *grid = &store->grid;
+    if (first <= store->closed)
+        first = store->closed + 1;
+    if (first > last)
+        return;
     store->windows += (uint64_t)(last - first + 1);
     for (int64_t from = first; from <= last;) {
         int64_t number = pane_generation(grid, window_first_pane(grid, from));
@@ -122,50 +124,64 @@ static void count_windows(struct pane_store *store, int64_t first, int64_t last)
     }
 }
 
-/* The pane before or behind the list in the generation next to it; false: there is none. */
-static bool pane_beyond(const struct pane_store *store, int64_t number, struct state_entry *entry,
-                        bool last, int64_t *pane)
+/* The key's panes in the generation before (-1) or after (1); NULL: it has none. */
+static const struct pane_list *list_beside(const struct pane_store *store,
+                                           const struct pane_place *place, int step)
 {
-    const struct pane_generation *generation = pane_store_find(store, number);
+    const struct pane_generation *generation =
+        pane_store_find(store, place->generation->number + step);
     if (generation == NULL || state_bucket_count(generation->bucket) == 0)
-        return false;
-    struct bytes key = state_key(store->table, entry);
-    struct state_entry *found = pane_store_entry(store, generation, key, state_hash(key));
-    if (found == NULL || pane_list_of(found)->count == 0)
-        return false;
-    const struct pane_list *list = pane_list_of(found);
-    *pane = pane_item_at(store, list, last ? list->count - 1 : 0)->pane;
-    return true;
+        return NULL;
+    struct state_entry *found =
+        pane_store_entry(store, generation, state_key(store->table, place->entry), place->hash);
+    return found == NULL || pane_list_of(found)->count == 0 ? NULL : pane_list_of(found);
 }
 
-/* Counts the windows that only the pane at `index` is in. */
-static void count_pane(struct pane_store *store, const struct pane_generation *generation,
-                       struct state_entry *entry, uint32_t index)
+/* The key's first window that no pane before this generation is in, from `first` on. */
+static int64_t without_before(const struct pane_store *store, const struct pane_place *place,
+                              int64_t first)
+{
+    const struct pane_list *list = list_beside(store, place, -1);
+    if (list == NULL)
+        return first;
+    int64_t base = (place->generation->number - 1) * store->grid.per_window;
+    int64_t last = pane_last_window(&store->grid, base + list->last);
+    return last < first ? first : last + 1;
+}
+
+static int64_t without_behind(const struct pane_store *store, const struct pane_place *place,
+                              int64_t last)
+{
+    const struct pane_list *list = list_beside(store, place, 1);
+    if (list == NULL)
+        return last;
+    int64_t base = (place->generation->number + 1) * store->grid.per_window;
+    int64_t first = pane_first_window(&store->grid, base + pane_item_at(store, list, 0)->pane);
+    return first > last ? last : first - 1;
+}
+
+/* Counts the windows that a list has got since it went from pane `first` to pane `last`; it was
+ * empty if these are the wrong way round. */
+static void count_growth(struct pane_store *store, const struct pane_place *place, uint32_t first,
+                         uint32_t last)
 {
     const struct pane_grid *grid = &store->grid;
-    const struct pane_list *list = pane_list_of(entry);
-    int64_t pane = pane_item_at(store, list, index)->pane;
-    int64_t first = pane_first_window(grid, pane);
-    int64_t last = pane_last_window(grid, pane);
-    int64_t other = 0;
-    bool found = index > 0;
-    if (found)
-        other = pane_item_at(store, list, index - 1)->pane;
-    else
-        found = pane_beyond(store, generation->number - 1, entry, true, &other);
-    if (found && pane_last_window(grid, other) >= first)
-        first = pane_last_window(grid, other) + 1;
-    found = index + 1 < list->count;
-    if (found)
-        other = pane_item_at(store, list, index + 1)->pane;
-    else
-        found = pane_beyond(store, generation->number + 1, entry, false, &other);
-    if (found && pane_first_window(grid, other) <= last)
-        last = pane_first_window(grid, other) - 1;
-    if (first <= store->closed)
-        first = store->closed + 1;
-    if (first <= last)
-        count_windows(store, first, last);
+    const struct pane_list *list = pane_list_of(place->entry);
+    int64_t base = place->generation->number * grid->per_window;
+    uint32_t now = pane_item_at(store, list, 0)->pane;
+    int64_t from = pane_first_window(grid, base + now);
+    int64_t to = pane_last_window(grid, base + list->last);
+    if (first > last) {
+        from = without_before(store, place, from);
+        count_windows(store, from, without_behind(store, place, to));
+        return;
+    }
+    if (now < first)
+        count_windows(store, without_before(store, place, from),
+                      pane_first_window(grid, base + first) - 1);
+    if (list->last > last)
+        count_windows(store, pane_last_window(grid, base + last) + 1,
+                      without_behind(store, place, to));
 }
 
 /* ---- panes ---- */
@@ -175,48 +191,113 @@ static uint32_t size_class(uint32_t capacity)
     return capacity <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(capacity - 1);
 }
 
-static void grow(struct pane_store *store, struct pane_generation *generation,
-                 struct pane_list *list)
+/* Room for `more` further items: powers of two, but not more than a generation can have. */
+static void reserve(struct pane_store *store, struct pane_generation *generation,
+                    struct pane_list *list, uint32_t more)
 {
-    uint32_t capacity = list->capacity == 0 ? generation->expected : list->capacity * 2;
-    uint32_t class = size_class(capacity);
+    void *memory = NULL;
+    struct error err = {0};
+    uint32_t wanted = list->count + more;
+    if (wanted <= list->capacity)
+        return;
+    if (wanted < generation->expected)
+        wanted = generation->expected;
+    uint32_t class = size_class(wanted);
     CHECK(class < SIZES_MAX);
-    uint8_t *memory = generation->spare[class];
-    if (memory != NULL)
+    uint32_t capacity = (uint32_t)1 << class;
+    if (capacity > store->grid.per_window)
+        capacity = (uint32_t)store->grid.per_window;
+    if (generation->spare[class] != NULL) {
+        memory = generation->spare[class];
         memcpy(&generation->spare[class], memory, sizeof(void *));
-    else
-        memory = arena_new_object(state_bucket_arena(generation->bucket),
-                                  (size_t)capacity * store->item_bytes);
+    } else {
+        CHECK(arena_alloc_raw(state_bucket_arena(generation->bucket), capacity, store->item_bytes,
+                              &memory, &err) == OK); /* it has no limit */
+    }
     if (list->capacity > 0) {
+        uint32_t before = size_class(list->capacity);
         memcpy(memory, list->items, (size_t)list->count * store->item_bytes);
-        memcpy(list->items, &generation->spare[class - 1], sizeof(void *));
-        generation->spare[class - 1] = list->items;
+        memcpy(list->items, &generation->spare[before], sizeof(void *));
+        generation->spare[before] = list->items;
     }
     list->items = memory;
     list->capacity = capacity;
 }
 
-struct pane_item *pane_store_add(struct pane_store *store, struct pane_generation *generation,
-                                 struct state_entry *entry, int64_t pane, bool *added)
+/* The number of items whose pane is `pane` or an earlier one. */
+static uint32_t count_up_to(const struct pane_store *store, const struct pane_list *list,
+                            uint32_t pane)
 {
-    struct pane_list *list = pane_list_of(entry);
-    uint32_t at = list->count;
-    while (at > 0 && pane_item_at(store, list, at - 1)->pane > pane)
-        at--;
+    uint32_t low = 0;
+    uint32_t high = list->count;
+    if (high == 0 || list->last <= pane)
+        return high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pane_item_at(store, list, middle)->pane <= pane)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct pane_item *pane_store_add(struct pane_store *store, const struct pane_place *place,
+                                 uint32_t pane, bool *added)
+{
+    struct pane_list *list = pane_list_of(place->entry);
+    uint32_t at = count_up_to(store, list, pane);
     *added = at == 0 || pane_item_at(store, list, at - 1)->pane != pane;
     if (!*added)
         return pane_item_at(store, list, at - 1);
-    if (list->count == list->capacity)
-        grow(store, generation, list);
-    uint8_t *place = list->items + (size_t)at * store->item_bytes;
+    bool empty = list->count == 0;
+    uint32_t first = empty ? 1 : pane_item_at(store, list, 0)->pane;
+    uint32_t last = empty ? 0 : list->last;
+    reserve(store, place->generation, list, 1);
+    uint8_t *to = list->items + (size_t)at * store->item_bytes;
     if (at < list->count)
-        memmove(place + store->item_bytes, place, (size_t)(list->count - at) * store->item_bytes);
+        memmove(to + store->item_bytes, to, (size_t)(list->count - at) * store->item_bytes);
+    else
+        list->last = pane;
     list->count++;
-    generation->panes++;
+    place->generation->panes++;
     struct pane_item *item = pane_item_at(store, list, at);
     *item = (struct pane_item){.pane = pane};
-    count_pane(store, generation, entry, at);
+    if (at == 0 || at + 1 == list->count)
+        count_growth(store, place, first, last);
     return item;
+}
+
+uint32_t pane_store_append(struct pane_store *store, const struct pane_place *place,
+                           const struct pane_chunk *chunks)
+{
+    struct pane_list *list = pane_list_of(place->entry);
+    uint32_t item_bytes = store->item_bytes;
+    bool empty = list->count == 0;
+    uint32_t first = empty ? 1 : pane_item_at(store, list, 0)->pane;
+    uint32_t last = empty ? 0 : list->last;
+    uint32_t fresh = 0;
+    for (const struct pane_chunk *chunk = chunks; chunk != NULL; chunk = chunk->before)
+        for (uint32_t i = chunk->count; i-- > 0; fresh++)
+            if (!empty && pane_chunk_item(store, chunk, i)->pane <= last)
+                break;
+    if (fresh == 0)
+        return 0;
+    reserve(store, place->generation, list, fresh);
+    uint8_t *end = list->items + (size_t)(list->count + fresh) * item_bytes;
+    uint32_t left = fresh;
+    for (const struct pane_chunk *chunk = chunks; left > 0; chunk = chunk->before) {
+        uint32_t take = left < chunk->count ? left : chunk->count;
+        end -= (size_t)take * item_bytes;
+        memcpy(end, chunk->items + (size_t)(chunk->count - take) * item_bytes,
+               (size_t)take * item_bytes);
+        left -= take;
+    }
+    list->count += fresh;
+    list->last = pane_item_at(store, list, list->count - 1)->pane;
+    place->generation->panes += fresh;
+    count_growth(store, place, first, last);
+    return fresh;
 }
 
 uint64_t pane_store_close(struct pane_store *store, int64_t closed)
@@ -249,4 +330,11 @@ uint64_t pane_store_close(struct pane_store *store, int64_t closed)
         memmove(store->generations, store->generations + gone,
                 store->count * sizeof(struct pane_generation *));
     return groups;
+}
+
+uint64_t pane_store_bytes(const struct pane_store *store)
+{
+    size_t tables = step_count(store) * sizeof(int64_t) + SIZES_MAX * sizeof(void *);
+    return state_table_bytes(store->table) +
+           store->count * (sizeof(struct pane_generation) + tables);
 }

@@ -3,10 +3,15 @@
  *
  * Panes lie in generations (exec/pane_grid.h), each a bucket of a state table with an entry per
  * key: the panes that the key has in it, in order.  A generation goes as a whole once every window
- * that it has a part in is closed.  Windows are not stored, but counted: a pane that comes new adds
- * those that none of its neighbours is in.
+ * that it has a part in is closed.
  *
- *     item = i64 pane | u32 run that touched it last | u32 unused | states (block_bytes)
+ * Windows are not stored, but counted.  Two panes of one generation are in a window together, or in
+ * windows next to each other, so the windows of a list are all those from the first one of its
+ * first pane to the last one of its last pane; what another generation of the key has of them was
+ * counted there.
+ *
+ *     item = u32 pane, counted from its generation's first | u32 run that touched it last
+ *          | states (block_bytes)
  *
  * Threads: one at a time.
  */
@@ -18,9 +23,8 @@
 #include "state/state_table.h"
 
 struct pane_item {
-    int64_t pane;
+    uint32_t pane;
     uint32_t run;
-    uint32_t unused;
     uint8_t block[];
 };
 
@@ -29,8 +33,18 @@ struct pane_list {
     uint8_t *items;
     uint32_t count;
     uint32_t capacity;
+    uint32_t last;         /* pane; of a list that is not empty */
+    uint32_t touched_from; /* the panes that the run of the entry's stamp has touched lie here */
+    uint32_t touched_to;
     uint32_t mark; /* the scan that has seen it */
-    uint32_t unused;
+};
+
+/* Items in a row on their way into a store, linked from the last ones to the first ones. */
+struct pane_chunk {
+    struct pane_chunk *before;
+    uint32_t count;
+    uint32_t capacity;
+    uint8_t items[];
 };
 
 struct pane_generation {
@@ -69,19 +83,37 @@ struct state_entry *pane_store_entry(const struct pane_store *store,
                                      const struct pane_generation *generation, struct bytes key,
                                      uint64_t hash);
 
-/* A pane of an entry of `generation`; made and counted if it is not there: *added.  Then its block
- * is not set yet. */
-struct pane_item *pane_store_add(struct pane_store *store, struct pane_generation *generation,
-                                 struct state_entry *entry, int64_t pane, bool *added);
+/* A key in a generation. */
+struct pane_place {
+    struct pane_generation *generation;
+    struct state_entry *entry;
+    uint64_t hash; /* of the key */
+};
+
+/* A pane of a key; made and counted if it is not there: *added.  Then its block is not set yet. */
+struct pane_item *pane_store_add(struct pane_store *store, const struct pane_place *place,
+                                 uint32_t pane, bool *added);
+
+/* Copies the items behind the last one that the key has.  Those of the chunks are in order, and
+ * their states plain.  How many it took. */
+uint32_t pane_store_append(struct pane_store *store, const struct pane_place *place,
+                           const struct pane_chunk *chunks);
 
 /* Closes the windows up to `closed`, drops what no other window needs; returns how many groups
  * these were. */
 uint64_t pane_store_close(struct pane_store *store, int64_t closed);
 
+uint64_t pane_store_bytes(const struct pane_store *store);
+
 /* Whether all windows of a pane are closed. */
 static inline bool pane_is_over(const struct pane_store *store, int64_t pane)
 {
     return pane < window_first_pane(&store->grid, store->closed + 1);
+}
+
+static inline uint32_t pane_item_bytes(const struct aggregate_calls *calls)
+{
+    return (uint32_t)sizeof(struct pane_item) + calls->block_bytes;
 }
 
 static inline struct pane_list *pane_list_of(struct state_entry *entry)
@@ -93,6 +125,13 @@ static inline struct pane_item *pane_item_at(const struct pane_store *store,
                                              const struct pane_list *list, uint32_t index)
 {
     return (struct pane_item *)(void *)(list->items + (size_t)index * store->item_bytes);
+}
+
+static inline const struct pane_item *
+pane_chunk_item(const struct pane_store *store, const struct pane_chunk *chunk, uint32_t index)
+{
+    return (const struct pane_item *)(const void *)(chunk->items +
+                                                    (size_t)index * store->item_bytes);
 }
 
 #endif

@@ -127,5 +127,9 @@ const struct logical_node *panes_below(const struct logical_node *aggregate, uin
     const struct logical_node *node = aggregate->children[0];
     while (node->kind != LOGICAL_TIME_WINDOW)
         node = node->children[0];
-    return node->time_window.slide_us < node->time_window.size_us ? node : NULL;
+    int64_t slides = node->time_window.size_us / node->time_window.slide_us;
+    return node->time_window.slide_us < node->time_window.size_us &&
+                   slides < PANES_PER_WINDOW_MAX / 2
+               ? node
+               : NULL;
 }

@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
-#define KEYS    5
-#define WINDOWS 400 /* numbers from -WINDOWS to WINDOWS */
+#define KEYS        5
+#define WINDOWS     400 /* numbers from -WINDOWS to WINDOWS */
+#define CHUNK_ITEMS 6
 
 static uint64_t drawn = 1;
 
@@ -116,26 +117,81 @@ static uint64_t count_open(const struct model *model, int64_t from, int64_t to)
     return count;
 }
 
+struct row {
+    struct bytes key;
+    int64_t pane;
+};
+
+static struct pane_place place_of(struct pane_store *store, const struct row *row)
+{
+    bool added = false;
+    struct pane_place place = {
+        .generation = pane_store_open(store, pane_generation(&store->grid, row->pane)),
+        .hash = state_hash(row->key),
+    };
+    place.entry = state_add(store->table, place.generation->bucket, row->key, place.hash, &added);
+    return place;
+}
+
+static uint32_t pane_in_generation(const struct pane_store *store, int64_t pane)
+{
+    return (uint32_t)(pane - pane_generation(&store->grid, pane) * store->grid.per_window);
+}
+
+/* One pane by itself, or the panes up to it that follow it in its generation. */
+static void add_panes(struct pane_store *store, const struct row *row, bool alone, uint32_t count)
+{
+    struct pane_place place = place_of(store, row);
+    uint32_t pane = pane_in_generation(store, row->pane);
+    bool added = false;
+    if (alone) {
+        const struct pane_item *item = pane_store_add(store, &place, pane, &added);
+        assert_int_equal(item->pane, pane);
+        return;
+    }
+    uint64_t memory[2][2 + CHUNK_ITEMS];
+    struct pane_chunk *chunks[2] = {(void *)memory[0], (void *)memory[1]};
+    *chunks[0] = (struct pane_chunk){0};
+    *chunks[1] = (struct pane_chunk){.before = chunks[0]};
+    for (uint32_t i = 0; i < count; i++) {
+        struct pane_chunk *chunk = chunks[i < count / 2 ? 0 : 1];
+        struct pane_item *item =
+            (void *)(chunk->items + (size_t)chunk->count++ * store->item_bytes);
+        *item = (struct pane_item){.pane = pane + i, .run = 1};
+    }
+    uint32_t taken = pane_store_append(store, &place, chunks[1]);
+    assert_true(taken <= count);
+    for (uint32_t i = 0; i < count - taken; i++)
+        pane_store_add(store, &place, pane + i, &added);
+}
+
+static void check_order(const struct pane_store *store, struct state_entry *entry)
+{
+    const struct pane_list *list = pane_list_of(entry);
+    for (uint32_t i = 1; i < list->count; i++)
+        assert_true(pane_item_at(store, list, i - 1)->pane < pane_item_at(store, list, i)->pane);
+    assert_int_equal(pane_item_at(store, list, list->count - 1)->pane, list->last);
+}
+
 static void add_row(struct pane_store *store, struct model *model, int64_t time_us)
 {
     char text[8];
-    bool added = false;
     int key_number = (int)draw(KEYS);
     snprintf(text, sizeof text, "k%d", key_number);
-    struct bytes key = bytes_of_text(text);
-    int64_t pane = pane_at(&store->grid, time_us);
-    if (pane_is_over(store, pane))
+    struct row row = {.key = bytes_of_text(text), .pane = pane_at(&store->grid, time_us)};
+    if (pane_is_over(store, row.pane))
         return;
-    struct pane_generation *generation =
-        pane_store_open(store, pane_generation(&store->grid, pane));
-    struct state_entry *entry =
-        state_add(store->table, generation->bucket, key, state_hash(key), &added);
-    const struct pane_item *item = pane_store_add(store, generation, entry, pane, &added);
-    assert_int_equal(item->pane, pane);
-    for (int64_t window = pane_first_window(&store->grid, pane);
-         window <= pane_last_window(&store->grid, pane); window++)
-        if (window > model->closed)
-            model->rows[key_number][window + WINDOWS] = true;
+    uint32_t room = (uint32_t)store->grid.per_window - pane_in_generation(store, row.pane);
+    uint32_t count = 1 + (uint32_t)draw(CHUNK_ITEMS);
+    bool alone = draw(2) == 0;
+    count = alone ? 1 : count < room ? count : room;
+    add_panes(store, &row, alone, count);
+    check_order(store, place_of(store, &row).entry);
+    for (int64_t pane = row.pane; pane < row.pane + count; pane++)
+        for (int64_t window = pane_first_window(&store->grid, pane);
+             window <= pane_last_window(&store->grid, pane); window++)
+            if (window > model->closed)
+                model->rows[key_number][window + WINDOWS] = true;
 }
 
 static void windows_are_counted_as_panes_come_and_go(void **state)
