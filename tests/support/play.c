@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define BINARY_VARIABLE "TIDEMILL_BINARY"
+#define BINARY_VARIABLE  "TIDEMILL_BINARY"
+#define PROCESS_VARIABLE "SCENARIO_PROCESS" /* set: play every scenario with processes */
 
 void play_fail(struct player *player, const struct scn_record *record, const char *what)
 {
@@ -80,7 +81,8 @@ static bool refused_query(struct player *player, const struct scn_record *record
     struct world *world = player->world;
     enum status status = world_define_query(world, record, &err);
     if (status == OK)
-        status = world_start(world, RUN_STEP, &err);
+        status = world->root != NULL ? world_run_forked(world, RUN_START, &err)
+                                     : world_start(world, RUN_STEP, &err);
     if (status == OK)
         world_stop(world);
     world->current = NULL;
@@ -173,7 +175,7 @@ static bool surviving_run(struct player *player, const struct scn_record *record
         if (status == OK)
             break;
     }
-    failpoint_reset();
+    world_disarm(player->world);
     return status == OK ? true : fail_with(player, record, &err);
 }
 
@@ -243,7 +245,10 @@ static bool play_disk(struct player *player, const struct scn_record *record)
         play_fail(player, record, "expected ENOSPC or EIO");
         return false;
     }
-    vfs_fault_arm(player->world->vfs, call, nth == NULL ? 1 : strtoull(nth, NULL, 10), errno_value);
+    uint64_t number = nth == NULL ? 1 : strtoull(nth, NULL, 10);
+    player->world->fault = (struct world_fault){call, number, errno_value};
+    if (player->world->root == NULL)
+        vfs_fault_arm(player->world->vfs, call, number, errno_value);
     return true;
 }
 
@@ -261,9 +266,12 @@ static bool play_life(struct player *player, const struct scn_record *record)
         world_stop(world); /* stop, restart: the next run starts it */
         return true;
     }
-    if (world->current == NULL || world->handle != NULL)
+    if (world->current == NULL || world->handle != NULL || world->forked.is_open)
         return true;
-    return world_start(world, RUN_STEP, &err) == OK ? true : fail_with(player, record, &err);
+    enum status status = world_forks(world)    ? world_run_forked(world, RUN_START, &err)
+                         : world->root == NULL ? world_start(world, RUN_STEP, &err)
+                                               : OK; /* the next run does */
+    return status == OK ? true : fail_with(player, record, &err);
 }
 
 static bool play_expect(struct player *player, const struct scn_record *record)
@@ -340,6 +348,21 @@ bool play_record(struct player *player, size_t *index)
 
 /* ---- files ---- */
 
+/* All files are played by processes: what those cannot do, NULL if nothing. */
+static const char *beyond_processes(const struct scn_file *file)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        const struct scn_record *record = &file->records[i];
+        const char *kind = scn_pair(record, "kind");
+        if (strcmp(record->kind, "sweep") == 0)
+            return "sweeps in this process";
+        if (strcmp(record->kind, "source") == 0 && (scn_pair(record, "partitions") != NULL ||
+                                                    (kind != NULL && strcmp(kind, "memory") == 0)))
+            return "a source in memory";
+    }
+    return NULL;
+}
+
 /* What the file requires that neither driver has here; *process says which one it wants. */
 static const char *missing_requirement(const struct scn_file *file, bool *process)
 {
@@ -362,7 +385,11 @@ static enum play_result play_parsed(struct arena *arena, const struct scn_file *
 {
     bool process;
     struct error err = ERROR_INIT;
+    bool all_processes = getenv(PROCESS_VARIABLE) != NULL;
+    const char *binary = all_processes ? NULL : getenv(BINARY_VARIABLE);
     const char *missing = missing_requirement(file, &process);
+    if (missing == NULL && all_processes)
+        missing = beyond_processes(file);
     if (missing != NULL) {
         buffer_printf(report, "%s: skipped: requires %s\n", file->path, missing);
         return PLAY_SKIPPED;
@@ -370,9 +397,9 @@ static enum play_result play_parsed(struct arena *arena, const struct scn_file *
     (void)arena;
     failpoint_reset();
     struct player player = {.file = file, .report = report, .rewritten = rewritten};
-    if (!process) {
+    if (!process && !all_processes) {
         player.world = world_new();
-    } else if (world_new_process(getenv(BINARY_VARIABLE), &player.world, &err) != OK) {
+    } else if (world_new_process(binary, &player.world, &err) != OK) {
         buffer_printf(report, "%s: %s\n", file->path, err.text);
         return PLAY_FAILED;
     }

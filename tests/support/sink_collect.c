@@ -27,6 +27,18 @@ struct collect_sink {
 static const struct collect_target *all_targets;
 static size_t all_target_count;
 
+static void (*commit_fn)(void *arg, const struct collected *collected,
+                         const struct collected_batch *batch);
+static void *commit_arg;
+
+void sink_collect_on_commit(void (*fn)(void *arg, const struct collected *collected,
+                                       const struct collected_batch *batch),
+                            void *arg)
+{
+    commit_fn = fn;
+    commit_arg = arg;
+}
+
 void sink_collect_targets(const struct collect_target *targets, size_t count)
 {
     all_targets = targets;
@@ -181,6 +193,11 @@ static struct collected_batch *place_of(struct collected *collected, int64_t bat
     return &collected->batches[at];
 }
 
+void collected_put(struct collected *collected, struct collected_batch take_batch)
+{
+    *place_of(collected, take_batch.batch_id) = take_batch;
+}
+
 static enum status commit(struct sink *self, int64_t batch_id, struct error *err)
 {
     struct collect_sink *sink = (struct collect_sink *)self;
@@ -198,9 +215,11 @@ static enum status commit(struct sink *self, int64_t batch_id, struct error *err
         free(rows->rows);
         *rows = (struct row_list){0};
     }
-    struct collected_batch *batch = place_of(sink->collected, batch_id);
-    *batch = (struct collected_batch){batch_id, all.rows, all.count};
+    struct collected_batch batch = {batch_id, all.rows, all.count};
+    collected_put(sink->collected, batch);
     *sink->last_batch = batch_id;
+    if (commit_fn != NULL)
+        commit_fn(commit_arg, sink->collected, &batch);
     drop_writers(sink);
     return OK;
 }

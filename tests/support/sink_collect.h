@@ -38,6 +38,12 @@ struct collect_target {
     struct collected *collected; /* several queries may write into one */
     int64_t *last_batch;         /* of this query: the newest committed one */
 };
+/* Called after each commit; NULL: nothing. */
+void sink_collect_on_commit(void (*fn)(void *arg, const struct collected *collected,
+                                       const struct collected_batch *batch),
+                            void *arg);
+/* Puts a batch in its place, instead of one of this id; takes the rows. */
+void collected_put(struct collected *collected, struct collected_batch take_batch);
 void sink_collect_targets(const struct collect_target *targets, size_t count);
 
 /* The test sink for "memory", the product's for everything else. */

@@ -210,8 +210,7 @@ enum status world_define_query(struct world *world, const struct scn_record *rec
         if (strcmp(world->queries[i]->name, record->words[0]) == 0)
             query = world->queries[i];
     }
-    if (world->handle != NULL)
-        world_stop(world);
+    world_stop(world);
     if (query == NULL) {
         if (world->query_count == WORLD_DEFINITIONS_MAX)
             return refuse(err, record, "too many queries");
@@ -481,7 +480,7 @@ static json_t *sink_spec(struct world *world, const struct world_query *query)
     struct world_sink *sink = query->sink;
     const char *of_query = scn_pair(query->record, "sink");
     const char *kind = sink->record == NULL ? "memory" : pair_or(sink->record, "kind", "memory");
-    if (of_query != NULL || world->root != NULL)
+    if (of_query != NULL || (world->root != NULL && !world_forks(world)))
         kind = "file";
     json_t *spec = json_object();
     json_t *options = options_of(world, sink->record, reserved);
@@ -523,7 +522,8 @@ static json_t *trigger_spec(const struct world *world, enum world_run kind)
 {
     json_t *trigger = json_object();
     const char *interval = scn_pair(world->current->record, "trigger");
-    if (kind == RUN_AVAILABLE_NOW || (world->root != NULL && kind != RUN_ONCE))
+    if (kind == RUN_AVAILABLE_NOW ||
+        (world->root != NULL && !world_forks(world) && kind != RUN_ONCE))
         (void)json_object_set_new(trigger, "availableNow", json_true());
     else if (kind == RUN_ONCE)
         (void)json_object_set_new(trigger, "once", json_true());

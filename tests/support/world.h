@@ -7,10 +7,11 @@
  * Paths are those the expectations show: /in/<source>, /tables/<table>, /archive, /out/<sink>,
  * /checkpoints/<query>.
  *
- * A world of the process driver is the same on a real disk, below a directory of its own: a run is
- * `tidemill run` with the availableNow trigger in a process of its own, a crash its sudden end, and
- * sinks are directories of JSON files.  What it has not: single steps, sweeps, other sinks, update
- * and complete mode.
+ * A world of the process driver is the same on a real disk, below a directory of its own, with the
+ * state in RocksDB: each run is a process of its own, and a crash its sudden end.  With `binary`
+ * and in append mode it is `tidemill run` with the availableNow trigger, and sinks are directories
+ * of JSON files; else a copy of this process, with everything that a scenario can say but sweeps
+ * and sources in memory.
  */
 #ifndef TESTS_SUPPORT_WORLD_H
 #define TESTS_SUPPORT_WORLD_H
@@ -21,6 +22,8 @@
 #include "sink_collect.h"
 #include "source/source_memory.h"
 #include "worker/worker.h"
+
+#include <sys/types.h>
 
 #define WORLD_DEFINITIONS_MAX 64
 
@@ -63,12 +66,32 @@ enum world_run {
     RUN_IDLE,
     RUN_AVAILABLE_NOW,
     RUN_ONCE,
+    RUN_START, /* opens, with recovery, and runs nothing */
+    RUN_STOP,
+};
+
+/* One file operation fails. */
+struct world_fault {
+    enum vfs_call call;
+    uint64_t nth; /* 0: none */
+    int errno_value;
+};
+
+/* The copy of this process that runs the query. */
+struct world_forked {
+    pid_t pid; /* 0: there is none */
+    int in, out;
+    size_t taken; /* of what it has reported */
+    bool is_open; /* the query */
 };
 
 struct world {
     const char *root;   /* of a process world: "/tmp/..."; NULL in this process */
-    const char *binary; /* tidemill */
-    const char *armed;  /* failpoints of the next process */
+    const char *binary; /* tidemill; NULL: runs are copies of this process */
+    struct world_forked forked;
+    struct world_fault fault; /* for the next run of a copy */
+    bool disarm;              /* the copy forgets what was armed */
+    const char *armed;        /* failpoints of the next process */
     struct arena *arena;
     struct vfs *mem, *vfs; /* vfs: mem with faults around it */
     struct clock *clock;
@@ -104,7 +127,7 @@ struct world {
 };
 
 struct world *world_new(void);
-/* `binary` is the tidemill to run.  Errors: IO_FAILURE. */
+/* `binary` is the tidemill to run; NULL: none.  Errors: IO_FAILURE. */
 MUST_USE enum status world_new_process(const char *binary, struct world **out, struct error *err);
 void world_free(struct world *world);
 
@@ -125,6 +148,22 @@ MUST_USE enum status world_advance(struct world *world, const struct scn_record 
 
 /* Starts the current query if it does not run, and runs.  After an error it does not run. */
 MUST_USE enum status world_run(struct world *world, enum world_run kind, struct error *err);
+/* world_run of the process drivers: a copy of this process, which calls world_run_here. */
+MUST_USE enum status world_run_forked(struct world *world, enum world_run kind, struct error *err);
+MUST_USE enum status world_run_here(struct world *world, enum world_run kind, struct error *err);
+void world_fork_stop(struct world *world);
+void world_fork_kill(struct world *world);
+/* In the copy: what the other one shall know. */
+void world_fork_report(struct bytes progress);
+void world_add_progress(struct world *world, struct bytes json);
+/* What came of a run, for the report: the batches from `seen` on; `failure` NULL: none. */
+void world_note_run(struct world *world, size_t seen, const char *failure);
+/* The columns of the sink's rows, from the spec. */
+void world_read_schema(struct world *world, enum world_run kind);
+/* Whether the current query runs in copies of this process, or in `binary`. */
+bool world_forks(const struct world *world);
+/* What is armed and has not acted is forgotten. */
+void world_disarm(struct world *world);
 /* Opens the current query, with recovery. */
 MUST_USE enum status world_start(struct world *world, enum world_run kind, struct error *err);
 void world_stop(struct world *world);

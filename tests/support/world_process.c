@@ -31,6 +31,8 @@ enum status world_new_process(const char *binary, struct world **out, struct err
     struct world *world = world_new();
     world->root = arena_strdup(world->arena, root);
     world->binary = binary;
+    vfs_fault_free(world->vfs);
+    world->vfs = vfs_fault_new(vfs_posix());
     *out = world;
     return OK;
 }
@@ -213,13 +215,13 @@ static enum status read_failure(struct world *world, const char *path, struct er
     return error_set(err, status == OK ? STATUS_INTERNAL_ERROR : status, "%s", message);
 }
 
-/* The columns of the output, for reading the sink's files. */
-static void read_schema(struct world *world, const char *spec)
+void world_read_schema(struct world *world, enum world_run kind)
 {
+    const char *spec = world_spec(world, kind);
     struct query_plan plan;
     struct error err = ERROR_INIT;
     struct query_plan_config config = {
-        .spec_json = bytes_of_text(spec), .vfs = vfs_posix(), .clock = clock_real()};
+        .spec_json = bytes_of_text(spec), .vfs = vfs_posix(), .clock = world->clock};
     if (query_plan_make(world->arena, &config, &plan, &err) == OK)
         world->current->sink->schema = plan.schema;
 }
@@ -233,7 +235,7 @@ enum status world_run_process(struct world *world, enum world_run kind, struct e
     if (kind == RUN_STEP && world->armed == NULL)
         return error_set(err, SCENARIO_INVALID, "a process runs idle or availableNow, not a step");
     TRY(vfs_put(vfs_posix(), spec_path, bytes_of_text(spec), false, err));
-    read_schema(world, spec);
+    world_read_schema(world, kind);
     TRY(run_child(world, spec_path, out_path, &exit_status, err));
     read_progress(world, out_path);
     buffer_printf(&world->actions, "       run           %zu batches, exit %d\n",

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <strings.h>
+
 #include <jansson.h>
 
 #define STEPS_MAX 10000 /* of one `run idle`: a query that never rests has failed */
@@ -27,6 +29,12 @@ static void on_progress(struct query_observer *self, int64_t batch_id, bool idle
     (void)batch_id;
     if (idle)
         return;
+    world_add_progress(world, json);
+    world_fork_report(json);
+}
+
+void world_add_progress(struct world *world, struct bytes json)
+{
     if (world->progress_count == world->progress_capacity) {
         world->progress_capacity = world->progress_capacity * 2 + 16;
         world->progress =
@@ -72,6 +80,7 @@ static void after_death(struct world *world)
 
 void world_stop(struct world *world)
 {
+    world_fork_stop(world);
     if (world->handle == NULL)
         return;
     query_close(world->handle, true);
@@ -82,8 +91,10 @@ void world_stop(struct world *world)
 
 void world_kill(struct world *world)
 {
-    if (world->root != NULL)
-        return; /* between runs there is no process */
+    if (world->root != NULL) {
+        world_fork_kill(world); /* of tidemill there is no process between runs */
+        return;
+    }
     on_crash(world, 0);
     if (world->handle != NULL)
         query_close(world->handle, false);
@@ -178,7 +189,8 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
             (struct collect_target){world->queries[i]->name, &world->queries[i]->sink->collected,
                                     &world->queries[i]->last_batch};
     sink_collect_targets(world->targets, world->query_count);
-    failpoint_set_crash_handler(on_crash, world);
+    if (world->root == NULL) /* a process of its own just dies */
+        failpoint_set_crash_handler(on_crash, world);
     world->observer.progress = on_progress;
     world->observer.status = on_status;
     world->progress_count = 0;
@@ -188,6 +200,7 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         .log = world->log,
         .spec_json = bytes_of_text(world_spec(world, kind)),
         .parallelism = world->parallelism,
+        .state_store = world->root == NULL ? STATE_STORE_MEMORY : STATE_STORE_ROCKSDB,
         .observer = &world->observer,
         .find_sink = sink_collect_find,
     };
@@ -249,12 +262,40 @@ static enum status steps(struct world *world, enum world_run kind, struct error 
     return rest(world->handle, err);
 }
 
+void world_disarm(struct world *world)
+{
+    failpoint_reset();
+    vfs_fault_disarm(world->vfs);
+    world->disarm = true;
+    world->armed = NULL;
+    world->fault = (struct world_fault){.nth = 0};
+}
+
+bool world_forks(const struct world *world)
+{
+    return world->root != NULL && world->current != NULL &&
+           (world->binary == NULL || strcasecmp(world->current->mode, "append") != 0);
+}
+
 enum status world_run(struct world *world, enum world_run kind, struct error *err)
 {
     if (world->current == NULL)
         return error_set(err, SCENARIO_INVALID, "there is no query to run");
-    if (world->root != NULL)
-        return world_run_process(world, kind, err);
+    if (world_forks(world))
+        return world_run_forked(world, kind, err);
+    return world->root != NULL ? world_run_process(world, kind, err)
+                               : world_run_here(world, kind, err);
+}
+
+void world_note_run(struct world *world, size_t seen, const char *failure)
+{
+    note_batches(world, seen);
+    if (failure != NULL)
+        note(world, "run", failure);
+}
+
+enum status world_run_here(struct world *world, enum world_run kind, struct error *err)
+{
     bool own_run = kind == RUN_AVAILABLE_NOW || kind == RUN_ONCE;
     if (own_run)
         world_stop(world);
@@ -263,6 +304,8 @@ enum status world_run(struct world *world, enum world_run kind, struct error *er
         TRY(world_start(world, kind, err));
         seen = 0;
     }
+    if (kind == RUN_START)
+        return OK;
     enum status status = steps(world, kind, err);
     if (world->crashed && status == OK)
         status = error_set(err, STATUS_FAILPOINT_REACHED, "the worker has died");
