@@ -154,7 +154,7 @@ static enum status add_key_ast(struct resolver *resolver, struct grouping *group
                                const struct ast_expr *ast, const struct select_items *items,
                                uint64_t *mask, struct error *err)
 {
-    struct expr *key;
+    struct expr *key = NULL;
     TRY(resolve_key(resolver, ast, items, &key, err));
     uint32_t index = add_key(resolver->analyzer, grouping, key);
     if (index >= GROUPING_KEYS_MAX) {

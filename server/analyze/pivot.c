@@ -302,7 +302,9 @@ static enum status unpivot_value(struct analyzer *analyzer, const struct ast_unp
                                  const struct expr_list *columns, uint32_t value,
                                  struct expr **cells, struct error *err)
 {
-    uint32_t entries = (uint32_t)ast->column_count, width = columns->count / entries;
+    uint32_t entries = (uint32_t)ast->column_count;
+    CHECK(entries > 0);
+    uint32_t width = columns->count / entries;
     for (uint32_t i = 0; i < entries; i++)
         cells[i] = columns->items[i * width + value];
     if (coercion_unify(&analyzer->functions, cells, entries, false))

@@ -144,7 +144,7 @@ static enum status resolve_like_pattern(struct resolver *resolver, const struct 
                                         const struct ast_expr *ast, struct expr *value,
                                         struct expr_list *args, struct error *err)
 {
-    struct expr *expr;
+    struct expr *expr = NULL;
     TRY(resolve_expr(resolver, pattern, &expr, err));
     if (ast->like.kind == AST_ILIKE && ast->like.quantifier != AST_LIKE_ONE) {
         struct expr *lower[] = {expr};
@@ -470,8 +470,9 @@ static bool is_collation(const char *name)
     return size > 0 && (locale || size > 3) && (name[size] == '\0' || name[size] == '_');
 }
 
-static enum status resolve_collate(struct resolver *resolver, const struct ast_expr *ast,
-                                   struct error *err)
+/* Never OK: no collation is supported but the one that all text has. */
+static enum status refuse_collate(struct resolver *resolver, const struct ast_expr *ast,
+                                  struct error *err)
 {
     struct analyzer *analyzer = resolver->analyzer;
     struct expr *operand;
@@ -516,6 +517,7 @@ static enum status resolve_column(struct resolver *resolver, const struct ast_ex
 enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, struct expr **out,
                          struct error *err)
 {
+    enum status status;
     switch (ast->kind) {
     case AST_EXPR_LITERAL:
         return resolve_literal(resolver, ast, out, err);
@@ -560,7 +562,9 @@ enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, 
     case AST_EXPR_JSON_PATH:
         return not_supported(ast, "The path extraction of semi-structured values", err);
     case AST_EXPR_COLLATE:
-        return resolve_collate(resolver, ast, err);
+        status = refuse_collate(resolver, ast, err);
+        CHECK(status != OK);
+        return status;
     case AST_EXPR_LAMBDA:
         return error_raise_at(err, STATUS_INVALID_LAMBDA_FUNCTION_CALL__NON_HIGHER_ORDER_FUNCTION,
                               ast->position, ast->position_end, "class", "a plain expression",
@@ -757,7 +761,7 @@ enum status resolve_list(struct resolver *resolver, const struct ast_expr_list *
             TRY(resolve_star(resolver, list->items[i], out, err));
             continue;
         }
-        struct expr *expr;
+        struct expr *expr = NULL;
         TRY(resolve_expr(resolver, list->items[i], &expr, err));
         expr_list_add(resolver->analyzer->arena, out, expr);
     }

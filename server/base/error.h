@@ -111,22 +111,17 @@ enum status status_find(const char *name);
 
 /* The static analyzer does not see that what is raised is never OK. */
 #ifdef __clang_analyzer__
-static inline enum status status_raised(enum status status)
-{
-    if (status == OK)
-        __builtin_unreachable();
-    return status;
-}
+#define STATUS_NOT_OK(status) __extension__((status) ?: STATUS_INTERNAL_ERROR)
 #define error_set(err, status, ...)                                                                \
-    ((void)error_set(err, status, __VA_ARGS__), status_raised(status))
+    ((void)error_set(err, status, __VA_ARGS__), STATUS_NOT_OK(status))
 #define error_raise(err, status, ...)                                                              \
-    ((void)error_raise(err, status, __VA_ARGS__), status_raised(status))
+    ((void)error_raise(err, status, __VA_ARGS__), STATUS_NOT_OK(status))
 #define error_raise_at(err, status, ...)                                                           \
-    ((void)error_raise_at(err, status, __VA_ARGS__), status_raised(status))
-#define error_at(err, ...)   status_raised(error_at(err, __VA_ARGS__))
-#define error_wrap(err, ...) status_raised(error_wrap(err, __VA_ARGS__))
+    ((void)error_raise_at(err, status, __VA_ARGS__), STATUS_NOT_OK(status))
+#define error_at(err, ...)   STATUS_NOT_OK(error_at(err, __VA_ARGS__))
+#define error_wrap(err, ...) STATUS_NOT_OK(error_wrap(err, __VA_ARGS__))
 #define error_cause(err, outer, ...)                                                               \
-    ((void)error_cause(err, outer, __VA_ARGS__), status_raised(outer))
+    ((void)error_cause(err, outer, __VA_ARGS__), STATUS_NOT_OK(outer))
 #endif
 
 #endif

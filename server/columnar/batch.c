@@ -49,6 +49,7 @@ enum status batch_compact(struct arena *arena, const struct batch *batch, struct
 static void check_lists(const struct vector *vector, uint32_t rows)
 {
     const struct list_entry *entries = vector->values;
+    CHECK(entries != NULL || rows == 0);
     for (uint32_t c = 0; c < vector->child_count; c++)
         for (uint32_t row = 0; row < rows; row++)
             if (validity_get(vector->validity, row))

@@ -392,6 +392,7 @@ static bool add_bracket(struct compiler *compiler, char c)
 
 static bool compile_java(struct compiler *compiler)
 {
+    static const char special[] = {'\'', '[', ']', '{', '}', '#'};
     size_t at = 0;
     while (at < compiler->size) {
         char c = compiler->pattern[at];
@@ -412,7 +413,7 @@ static bool compile_java(struct compiler *compiler)
             return false;
         } else {
             while (at < compiler->size && !is_letter(compiler->pattern[at]) &&
-                   memchr("'[]{}#", compiler->pattern[at], 6) == NULL)
+                   memchr(special, compiler->pattern[at], sizeof special) == NULL)
                 at++;
             add_literal(compiler, compiler->pattern + start, at - start);
         }

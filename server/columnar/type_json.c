@@ -158,8 +158,8 @@ static enum status read_type(struct arena *arena, const json_t *json, int depth,
     if (json_is_string(json))
         return read_name(arena, json, out, err);
     const char *kind = json_string_value(json_object_get(json, "type"));
-    const struct type *key;
-    const struct type *element;
+    const struct type *key = NULL;
+    const struct type *element = NULL;
     if (kind == NULL)
         return refuse(arena, json, err);
     if (strcmp(kind, "struct") == 0)

@@ -396,7 +396,8 @@ const char *setting_name(enum setting setting)
 
 void setting_flag(enum setting setting, char out[SETTING_FLAG_SIZE])
 {
-    memcpy(out, "--", 2);
+    out[0] = '-';
+    out[1] = '-';
     split_words(defs[setting].name, '-', false, out + 2);
 }
 

@@ -90,7 +90,7 @@ enum status history_read(const char *path, size_t count, struct buffer *out, str
 {
     struct buffer content = {0};
     enum status status = read_file(path, &content, err);
-    if (status == OK && count > 0) {
+    if (status == OK && count > 0 && content.data != NULL) {
         size_t end = 0;
         size_t start = tail_start(&content, count, &end);
         buffer_add(out, content.data + start, end - start);

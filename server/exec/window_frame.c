@@ -103,6 +103,7 @@ static int compare_numbers(struct range_number a, struct range_number b)
 
 static int scale_of(const struct vector *vector)
 {
+    CHECK(vector != NULL);
     return vector->type->id == TYPE_DECIMAL ? vector->type->scale : 0;
 }
 

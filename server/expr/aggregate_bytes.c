@@ -15,7 +15,7 @@ enum status aggregate_set_null(const struct aggregate_update *call, struct vecto
 
 /* ---- numbers ---- */
 
-enum status aggregate_corrupt(struct error *err)
+enum status(aggregate_corrupt)(struct error *err)
 {
     return error_set(err, STATUS_CHECKSUM_MISMATCH, "the state of an aggregate is damaged");
 }
@@ -155,7 +155,7 @@ enum status value_box_set(struct value_box *box, struct arena *arena, struct byt
         box->capacity = capacity;
     }
     box->size = (uint32_t)value.size_bytes;
-    if (value.size_bytes > 0)
+    if (value.size_bytes > 0 && !box->null)
         memcpy(box->data, value.data, value.size_bytes);
     return OK;
 }
@@ -285,6 +285,7 @@ static struct bytes set_entry(const struct value_set *set, uint32_t offset)
 
 static struct bytes entry_value(struct bytes entry)
 {
+    CHECK(entry.data != NULL);
     return bytes_of(entry.data + sizeof(uint64_t), entry.size_bytes - sizeof(uint64_t));
 }
 
@@ -320,6 +321,7 @@ static enum status grow_slots(struct value_set *set, struct arena *arena, struct
 enum status value_set_add(struct value_set *set, struct arena *arena, struct bytes value,
                           uint64_t count, struct error *err)
 {
+    CHECK(value.data != NULL || value.size_bytes == 0);
     TRY(grow_slots(set, arena, err));
     uint32_t *slot = find_slot(set, value);
     if (*slot != 0) {
@@ -348,7 +350,7 @@ bool value_set_next(const struct value_set *set, uint32_t *offset, struct bytes 
                     uint64_t *count)
 {
     struct bytes entry;
-    if (!value_list_next(&set->list, offset, &entry))
+    if (!value_list_next(&set->list, offset, &entry) || entry.data == NULL)
         return false;
     memcpy(count, entry.data, sizeof *count);
     *value = entry_value(entry);

@@ -106,6 +106,9 @@ bool take_bytes(struct bytes *in, size_t size, struct bytes *out);
 void put_u32(struct buffer *out, uint32_t value);
 void put_u64(struct buffer *out, uint64_t value);
 enum status aggregate_corrupt(struct error *err);
+#ifdef __clang_analyzer__ /* does not see that it is never OK */
+#define aggregate_corrupt(err) STATUS_NOT_OK(aggregate_corrupt(err))
+#endif
 
 /* ---- resolving ---- */
 

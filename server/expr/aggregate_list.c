@@ -335,7 +335,7 @@ static enum status order_bytes(const struct aggregate_update *update, struct byt
             struct bytes value = keys[k][i];
             bool null = value.data == NULL;
             buffer_add_byte(&text, null ? (key->nulls_first ? 0 : 2) : 1);
-            for (size_t at = 0; at < value.size_bytes; at++)
+            for (size_t at = 0; !null && at < value.size_bytes; at++)
                 buffer_add_byte(&text, key->descending ? (uint8_t)~value.data[at] : value.data[at]);
         }
         out[i] = arena_copy(update->ctx->arena, buffer_bytes(&text));

@@ -138,7 +138,8 @@ static enum status top_update(const struct aggregate_update *update, struct erro
         put_u32(&entry, (uint32_t)keys[i].size_bytes);
         buffer_add_bytes(&entry, keys[i]);
         buffer_add_byte(&entry, values[i].data != NULL);
-        buffer_add_bytes(&entry, values[i]);
+        if (values[i].data != NULL)
+            buffer_add_bytes(&entry, values[i]);
         struct value_list *list = (void *)aggregate_state(update, i);
         TRY_OUT(value_list_add(list, update->arena, buffer_bytes(&entry), err));
         TRY_OUT(prune(update->expr, update->arena, list, err));

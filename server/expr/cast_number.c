@@ -442,7 +442,7 @@ static enum family family_of(const struct type *type)
 
 cast_function *cast_to_number(const struct type *from, const struct type *to)
 {
-    static cast_function *const table[FAMILY_OTHER + 1][FAMILY_DECIMAL + 1] = {
+    static cast_function *const table[FAMILY_OTHER][FAMILY_DECIMAL + 1] = {
         [FAMILY_BOOLEAN] = {NULL, boolean_to_integer, integer_to_floating, integer_to_decimal},
         [FAMILY_INTEGER] = {number_to_boolean, integer_to_integer, integer_to_floating,
                             integer_to_decimal},
@@ -455,5 +455,6 @@ cast_function *cast_to_number(const struct type *from, const struct type *to)
         [FAMILY_TIME] = {number_to_boolean, time_to_integer, time_to_floating, time_to_decimal},
         [FAMILY_INTERVAL] = {NULL, interval_to_integer, NULL, interval_to_decimal},
     };
-    return table[family_of(from)][family_of(to)];
+    enum family family = family_of(from);
+    return family == FAMILY_OTHER ? NULL : table[family][family_of(to)];
 }

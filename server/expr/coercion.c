@@ -212,6 +212,7 @@ static const struct type *structs(const struct resolve_context *ctx, const struc
 static const struct type *nested(const struct resolve_context *ctx, const struct type *a,
                                  const struct type *b, pair_rule *rule)
 {
+    CHECK(a != NULL && b != NULL);
     if (a->id != b->id)
         return NULL;
     if (a->id == TYPE_STRUCT)
@@ -280,6 +281,7 @@ static const struct type *string_with(const struct resolve_context *ctx, const s
 const struct type *coercion_common(const struct resolve_context *ctx, const struct type *a,
                                    const struct type *b)
 {
+    CHECK(a != NULL && b != NULL);
     const struct type *type = common_atomic(ctx, a, b);
     if (type != NULL)
         return type;

@@ -250,7 +250,9 @@ KERNEL(kernel_arrays_zip)
     TRY(vector_resize_child(call->ctx->arena, call->out, 0, (uint32_t)total, err));
     struct vector *zipped = call->out->children[0];
     uint32_t *indices = malloc((total + 1) * sizeof(*indices));
-    enum status status = indices == NULL ? kernel_no_memory(call, err) : OK;
+    if (indices == NULL)
+        return kernel_no_memory(call, err);
+    enum status status = OK;
     for (uint32_t a = 0; a < call->arg_count && status == OK; a++) {
         for (uint32_t i = 0; i < call->selected; i++) {
             uint32_t row = kernel_row(call, i);

@@ -161,6 +161,7 @@ static int hex_value(uint8_t c)
 /* An odd number of digits starts with a half byte. */
 static bool read_hex(struct bytes text, uint8_t *out)
 {
+    CHECK(out != NULL);
     size_t at = 0;
     if (text.size_bytes % 2 == 1) {
         int low = hex_value(text.data[at++]);
@@ -198,7 +199,7 @@ static enum status to_binary(const struct kernel_call *call, uint32_t row, bool 
                              struct error *err)
 {
     struct bytes text = kernel_text(call, 0, row);
-    struct bytes format = kernel_text(call, 1, row);
+    struct bytes format = call->arg_count > 1 ? kernel_text(call, 1, row) : bytes_of_text("hex");
     if (text_equals_ignoring_case(format, "utf-8") || text_equals_ignoring_case(format, "utf8")) {
         kernel_set_view(call, row, text);
         return OK;
@@ -224,10 +225,12 @@ static enum status to_binary(const struct kernel_call *call, uint32_t row, bool 
 RESOLVER(resolve_to_binary)
 {
     *out = call;
-    TRY(function_apply(ctx, call, "string,string='hex'->binary", err));
+    TRY(function_apply(ctx, call, "string,string?->binary", err));
     bool try_ = strcmp(call->call.function->name, "try_to_binary") == 0;
     call->nullable |= try_;
     struct vector *format;
+    if (call->arg_count < 2)
+        return OK;
     if (!expr_is_foldable(call->args[1]))
         return function_not_foldable(call, 1, "fmt", err);
     TRY(function_constant(ctx, call, 1, "fmt", &format, err));

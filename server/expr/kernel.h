@@ -35,6 +35,7 @@
 #ifndef SERVER_EXPR_KERNEL_H
 #define SERVER_EXPR_KERNEL_H
 
+#include "base/check.h"
 #include "columnar/batch.h"
 #include "columnar/timezone.h"
 #include "expr/expr.h"
@@ -124,6 +125,7 @@ static inline enum status kernel_set_null(const struct kernel_call *call, uint32
         enum status status = kernel_make_nullable(call, err);
         if (status != OK)
             return status;
+        CHECK(call->out->validity != NULL);
     }
     validity_clear(call->out->validity, row);
     return OK;

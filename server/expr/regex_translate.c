@@ -9,6 +9,8 @@
  */
 #include "expr/regex.h"
 
+#include "base/check.h"
+
 #include <string.h>
 
 #define NESTING_MAX 50
@@ -235,6 +237,7 @@ static bool add_nested(struct translator *t, struct operand *operand)
     bool plain = false;
     bool ok = translate_class(t, &inner, &plain);
     if (ok && plain) { /* without its brackets */
+        CHECK(inner.data != NULL && inner.size_bytes >= 2);
         buffer_add(&operand->items, inner.data + 1, inner.size_bytes - 2);
     } else if (ok) {
         buffer_add_byte(&operand->compound, '|');

@@ -57,8 +57,8 @@ static void numbers_keep_their_order(void **state)
     vector_set_null(column, 0);
     assert_ordered(column);
 
-    static const double doubles[] = {0, -INFINITY, -1e300, -1.5,     -1e-300,
-                                     0, 1e-300,    2,      INFINITY, NAN};
+    static const double doubles[] = {0, -(double)INFINITY, -1e300,     -1.5, -1e-300, 0, 1e-300,
+                                     2, (double)INFINITY,  (double)NAN};
     column = vector_of(type_simple(TYPE_DOUBLE), 10);
     memcpy(column->values, doubles, sizeof doubles);
     vector_set_null(column, 0);
@@ -117,8 +117,8 @@ static void values_that_group_together_have_one_key(void **state)
     struct vector *column = vector_of(type_simple(TYPE_DOUBLE), 4);
     VECTOR_VALUES(double, column)[0] = 0.0;
     VECTOR_VALUES(double, column)[1] = -0.0;
-    VECTOR_VALUES(double, column)[2] = NAN;
-    VECTOR_VALUES(double, column)[3] = -NAN;
+    VECTOR_VALUES(double, column)[2] = (double)NAN;
+    VECTOR_VALUES(double, column)[3] = -(double)NAN;
     struct bytes keys[4];
     assert_int_equal(row_key_encode(arena, &column, 1, NULL, 4, keys, &err), OK);
     assert_true(bytes_equal(keys[0], keys[1]));
