@@ -215,7 +215,8 @@ static void a_purge_leaves_nothing(void **state)
     await_state(&server, "purged", "STOPPED");
     write_file(&server, "purged/epoch.4711.0.tmp", "1"); /* of a process that was killed */
     struct reply reply =
-        call(&server, &(struct call){.method = "DELETE", .path = path_of("purged", "?purge=checkpoint")});
+        call(&server,
+             &(struct call){.method = "DELETE", .path = path_of("purged", "?purge=checkpoint")});
     assert_int_equal(reply.status, 204);
     reply_free(&reply);
     (void)snprintf(path, sizeof path, "%s/purged", server.dir);
