@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct seen {
@@ -108,7 +110,13 @@ static void a_killed_process_ends_by_the_signal(void **state)
     struct seen seen = {0};
     struct worker *worker = NULL;
     struct error err = ERROR_INIT;
-    struct worker_start start = start_of("/usr/bin/yes"); /* goes on for ever */
+    char path[] = "/tmp/tidemill-stopped-XXXXXX"; /* a program that goes on for ever */
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(dprintf(fd, "#!/bin/sh\nkill -STOP $$\n"), 24);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    assert_int_equal(close(fd), 0);
+    struct worker_start start = start_of(path);
     assert_int_equal(supervisor_start(supervisor, &start, &seen, &worker, &err), OK);
     assert_true(worker_pid(worker) > 1);
     worker_kill(worker, SIGKILL);
@@ -116,6 +124,7 @@ static void a_killed_process_ends_by_the_signal(void **state)
         supervisor_poll(supervisor, -1);
     assert_true(seen.how.by_signal);
     assert_int_equal(seen.how.code, SIGKILL);
+    assert_int_equal(unlink(path), 0);
     supervisor_close(supervisor);
 }
 
