@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define CHECKPOINT_MAGIC 0xc4ec4901U
+#define SCRATCH_KEPT     ((size_t)1 << 20)
 
 struct progress_document {
     int64_t batch_id;
@@ -417,7 +418,10 @@ enum status checkpoint_append_intent(struct checkpoint *checkpoint,
         TRY(begin_segment(checkpoint, intent->batch_id, err));
     buffer_clear(&checkpoint->scratch);
     batch_intent_encode(intent, &checkpoint->scratch);
-    TRY(append(checkpoint, RECORD_INTENT, intent->batch_id, err));
+    enum status status = append(checkpoint, RECORD_INTENT, intent->batch_id, err);
+    if (checkpoint->scratch.capacity_bytes > SCRATCH_KEPT)
+        buffer_fini(&checkpoint->scratch); /* a million files */
+    TRY(status);
     checkpoint->intent = intent->batch_id;
     checkpoint->state_records = 0;
     return OK;

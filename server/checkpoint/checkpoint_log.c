@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LARGE_PAYLOAD  ((size_t)1 << 20) /* written without a copy */
 #define LOG_MAGIC      0x7109c4e2U
 #define SEGMENT_DIGITS 20
 #define SEGMENTS_MAX   100000
@@ -291,6 +292,30 @@ void checkpoint_log_close(struct checkpoint_log *log)
     free(log);
 }
 
+static enum status append_whole(struct checkpoint_log *log, const struct log_record *record,
+                                struct error *err)
+{
+    buffer_clear(&log->scratch);
+    log_record_encode(record, &log->scratch);
+    return vfs_append(log->file, buffer_bytes(&log->scratch), err);
+}
+
+/* The same bytes without a copy of the payload.  What a failure leaves is a torn record either way.
+ */
+static enum status append_in_pieces(struct checkpoint_log *log, const struct log_record *record,
+                                    struct error *err)
+{
+    static const uint8_t zeros[LOG_RECORD_HEADER_SIZE] = {0};
+    uint8_t header[LOG_RECORD_HEADER_SIZE];
+    log_record_encode_header(record, header);
+    size_t size = record->payload.size_bytes;
+    size_t padding = (size_t)log_record_size(size) - size - sizeof header;
+    CHECK(padding <= sizeof zeros);
+    TRY(vfs_append(log->file, bytes_of(header, sizeof header), err));
+    TRY(vfs_append(log->file, record->payload, err));
+    return padding == 0 ? OK : vfs_append(log->file, bytes_of(zeros, padding), err);
+}
+
 enum status checkpoint_log_append(struct checkpoint_log *log, enum record_kind kind,
                                   int64_t batch_id, struct bytes payload,
                                   struct log_position *position, struct error *err)
@@ -308,12 +333,13 @@ enum status checkpoint_log_append(struct checkpoint_log *log, enum record_kind k
     if (payload.size_bytes > LOG_RECORD_PAYLOAD_MAX)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "a record of the checkpoint log",
                            "limit", "4294967296", NULL);
-    buffer_clear(&log->scratch);
-    log_record_encode(&record, &log->scratch);
-    TRY(vfs_append(log->file, buffer_bytes(&log->scratch), err));
+    if (payload.size_bytes > LARGE_PAYLOAD)
+        TRY(append_in_pieces(log, &record, err));
+    else
+        TRY(append_whole(log, &record, err));
     if (position != NULL)
         *position = (struct log_position){.segment = log->segment, .offset = log->size};
-    log->size += log->scratch.size_bytes;
+    log->size += log_record_size(payload.size_bytes);
     if (log->scratch.capacity_bytes > LOG_SEGMENT_BYTES)
         buffer_fini(&log->scratch);
     return OK;

@@ -54,6 +54,7 @@ static void lay_out(struct aggregate_calls *calls, const struct plan_node *node,
             .filter_input = -1,
             .offset = calls->block_bytes,
             .plain = has_plain_state(expr),
+            .merge = expr->aggregate.aggregate->ops->merge,
         };
         calls->plain = calls->plain && slot->plain;
         for (uint32_t a = 0; a < expr->arg_count; a++)
@@ -184,9 +185,8 @@ enum status aggregate_calls_merge(const struct aggregate_calls *calls, struct ar
 {
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct aggregate_call_slot *slot = &calls->slots[i];
-        const struct aggregate_ops *ops = slot->expr->aggregate.aggregate->ops;
         if (slot->plain)
-            TRY(ops->merge(slot->expr, arena, into + slot->offset, from + slot->offset, err));
+            TRY(slot->merge(slot->expr, arena, into + slot->offset, from + slot->offset, err));
         else
             TRY(merge_moved(slot, arena, into + slot->offset, from + slot->offset, scratch, err));
     }

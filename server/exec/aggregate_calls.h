@@ -9,13 +9,17 @@
 #include "expr/aggregate.h"
 #include "plan/physical_plan.h"
 
+typedef enum status aggregate_merge_fn(const struct expr *expr, struct arena *arena, uint8_t *into,
+                                       const uint8_t *from, struct error *err);
+
 struct aggregate_call_slot {
     const struct expr *expr; /* EXPR_AGGREGATE */
     uint32_t first_input;    /* among the inputs: its arguments, then its order keys */
     uint32_t input_count;
-    int filter_input; /* -1: none */
-    uint32_t offset;  /* of its state in the block */
-    bool plain;       /* its state points to nothing: copying the block copies it */
+    int filter_input;          /* -1: none */
+    uint32_t offset;           /* of its state in the block */
+    bool plain;                /* its state points to nothing: copying the block copies it */
+    aggregate_merge_fn *merge; /* of its function */
 };
 
 struct aggregate_calls {

@@ -29,17 +29,28 @@ struct walk {
 
 void listing_init(struct listing *listing)
 {
-    *listing = (struct listing){.arena = arena_new("batch", 0)};
+    *listing = (struct listing){.arena = arena_new("batch", 0), .paths = arena_new("batch", 0)};
 }
 
 void listing_fini(struct listing *listing)
 {
-    for (size_t i = 0; i < listing->count; i++)
-        free(listing->files[i].path);
     free(listing->files);
     free(listing->dirs);
     arena_free(listing->arena);
+    arena_free(listing->paths);
     *listing = (struct listing){0};
+}
+
+void listing_add(struct listing *listing, const struct listed_file *file)
+{
+    if (listing->count == listing->capacity) {
+        listing->capacity = listing->capacity == 0 ? 64 : listing->capacity * 2;
+        listing->files = realloc(listing->files, listing->capacity * sizeof *listing->files);
+        CHECK(listing->files != NULL);
+    }
+    struct listed_file *added = &listing->files[listing->count++];
+    *added = *file;
+    added->path = arena_strdup(listing->paths, file->path);
 }
 
 bool listing_name_hidden(const char *name)
@@ -83,24 +94,24 @@ void listing_sort(struct listed_file *files, size_t count, bool latest_first)
 static void keep_first(struct listing *listing, size_t keep, bool latest_first)
 {
     listing_sort(listing->files, listing->count, latest_first);
-    for (size_t i = keep; i < listing->count; i++)
-        free(listing->files[i].path);
-    if (listing->count > keep) {
-        listing->count = keep;
-        listing->truncated = true;
-    }
+    if (listing->count <= keep)
+        return;
+    struct arena *paths = arena_new("batch", 0);
+    for (size_t i = 0; i < keep; i++)
+        listing->files[i].path = arena_strdup(paths, listing->files[i].path);
+    arena_free(listing->paths);
+    listing->paths = paths;
+    listing->count = keep;
+    listing->truncated = true;
 }
 
 /* Beside partition directories no other files count. */
 static void drop_uncounted(struct listing *listing)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < listing->count; i++) {
-        if (listing->dir_count > 0 && listing->files[i].kind != KIND_PARTITION)
-            free(listing->files[i].path);
-        else
+    for (size_t i = 0; i < listing->count; i++)
+        if (listing->dir_count == 0 || listing->files[i].kind == KIND_PARTITION)
             listing->files[kept++] = listing->files[i];
-    }
     listing->count = kept;
 }
 
@@ -122,19 +133,12 @@ static enum status add_file(const struct listing_config *config, struct listing 
         drop_uncounted(listing);
     if (config->keep_max > 0 && listing->count >= 2 * config->keep_max)
         keep_first(listing, config->keep_max, config->latest_first);
-    if (listing->count == listing->capacity) {
-        listing->capacity = listing->capacity == 0 ? 64 : listing->capacity * 2;
-        listing->files = realloc(listing->files, listing->capacity * sizeof *listing->files);
-        CHECK(listing->files != NULL);
-    }
-    char *copy = strdup(path);
-    CHECK(copy != NULL);
-    listing->files[listing->count++] = (struct listed_file){
-        .path = copy,
-        .size_bytes = stat.size_bytes,
-        .mtime_us = stat.mtime_us,
-        .kind = (uint8_t)kind,
-    };
+    listing_add(listing, &(struct listed_file){
+                             .path = path,
+                             .size_bytes = stat.size_bytes,
+                             .mtime_us = stat.mtime_us,
+                             .kind = (uint8_t)kind,
+                         });
     return OK;
 }
 

@@ -18,7 +18,7 @@
 #define LISTING_DEPTH_MAX 64
 
 struct listed_file {
-    char *path;
+    const char *path; /* in the listing's memory */
     uint64_t size_bytes;
     int64_t mtime_us;
     uint8_t kind; /* the listing's own */
@@ -43,6 +43,7 @@ struct listing_config {
 
 struct listing {
     struct arena *arena; /* of partition directories */
+    struct arena *paths; /* of the files */
     struct listed_file *files;
     size_t count;
     size_t capacity;
@@ -59,6 +60,9 @@ struct listing {
 
 void listing_init(struct listing *listing);
 void listing_fini(struct listing *listing);
+
+/* Adds one; its path is copied. */
+void listing_add(struct listing *listing, const struct listed_file *file);
 
 /*
  * Fills `listing`, the files sorted by time, then path.  A missing directory gives no files.

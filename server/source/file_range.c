@@ -60,6 +60,40 @@ void file_range_begin(struct buffer *out, const char *dir, const struct seen_mar
                       durable->log_bytes, durable->crc);
 }
 
+static size_t digits_of(uint64_t number)
+{
+    size_t count = 1;
+    for (; number >= 10; number /= 10)
+        count++;
+    return count;
+}
+
+static size_t number_bytes(int64_t number)
+{
+    return number < 0 ? 1 + digits_of(-(uint64_t)number) : digits_of((uint64_t)number);
+}
+
+size_t file_range_batch_bytes(int64_t log_offset)
+{
+    return sizeof "batch \n" - 1 + number_bytes(log_offset);
+}
+
+/* The path as it is written: relative, if it lies below the directory. */
+static const char *written_path(const char *dir, const char *path)
+{
+    size_t size = strlen(dir);
+    bool below = size > 1 && strncmp(path, dir, size) == 0 && path[size] == '/';
+    return below ? path + size + 1 : path;
+}
+
+size_t file_range_file_bytes(const char *dir, const struct range_file *file)
+{
+    size_t size = digits_of(file->size_bytes) + number_bytes(file->mtime_us) + 3;
+    for (const char *at = written_path(dir, file->path); *at != '\0'; at++)
+        size += *at == '%' || *at == '\n' || *at == '\r' ? 3 : 1;
+    return size;
+}
+
 void file_range_add_batch(struct buffer *out, int64_t log_offset)
 {
     buffer_printf(out, "batch %" PRId64 "\n", log_offset);
@@ -68,18 +102,7 @@ void file_range_add_batch(struct buffer *out, int64_t log_offset)
 void file_range_add_file(struct buffer *out, const char *dir, const struct range_file *file)
 {
     buffer_printf(out, "%" PRIu64 " %" PRId64 " ", file->size_bytes, file->mtime_us);
-    size_t size = strlen(dir);
-    bool below = size > 1 && strncmp(file->path, dir, size) == 0 && file->path[size] == '/';
-    add_escaped(out, below ? file->path + size + 1 : file->path);
-}
-
-static char *unescape(struct arena *arena, struct bytes text)
-{
-    struct buffer out = {0};
-    percent_decode(&out, text);
-    char *copy = arena_strdup(arena, buffer_text(&out));
-    buffer_fini(&out);
-    return copy;
+    add_escaped(out, written_path(dir, file->path));
 }
 
 /* The next line without its end; false at the end of the text. */
@@ -115,18 +138,6 @@ static bool starts_with(struct bytes line, const char *text)
     return line.size_bytes >= size && memcmp(line.data, text, size) == 0;
 }
 
-static bool parse_file(struct arena *arena, struct bytes line, const char *dir,
-                       struct range_file *out)
-{
-    int64_t size = 0;
-    if (!take_number(&line, &size) || !take_number(&line, &out->mtime_us) || size < 0)
-        return false;
-    char *path = unescape(arena, line);
-    out->size_bytes = (uint64_t)size;
-    out->path = path[0] == '/' ? path : path_join(arena, dir, path);
-    return path[0] != '\0';
-}
-
 static size_t count_lines(struct bytes text)
 {
     size_t count = 1;
@@ -156,40 +167,93 @@ bool file_range_mark(struct bytes detail, struct seen_mark *out)
            next_line(&detail, &line) && parse_mark(line, out);
 }
 
-enum status file_range_parse(struct arena *arena, struct bytes detail, const char **dir,
-                             struct range_file **out, size_t *count, struct error *err)
+enum status file_range_open(struct arena *arena, struct bytes detail, struct file_range_cursor *out,
+                            struct error *err)
 {
-    *dir = NULL;
-    *out = NULL;
-    *count = 0;
     struct bytes line;
-    if (!next_line(&detail, &line))
+    *out = (struct file_range_cursor){.log_offset = -1, .left = detail};
+    if (!next_line(&out->left, &line))
         return OK;
     if (!starts_with(line, "files 1 "))
         return broken(err, "a list of files has an unknown version");
-    *dir = unescape(arena, bytes_of(line.data + 8, line.size_bytes - 8));
-    void *files = NULL;
-    TRY(arena_alloc(arena, count_lines(detail), sizeof(struct range_file), &files, err));
-    *out = files;
-    int64_t log_offset = -1;
+    struct buffer dir = {0};
+    percent_decode(&dir, bytes_of(line.data + 8, line.size_bytes - 8));
+    out->dir = arena_strdup(arena, buffer_text(&dir));
+    buffer_fini(&dir);
     struct seen_mark mark;
-    struct bytes after = detail;
+    struct bytes after = out->left;
     if (next_line(&after, &line) && starts_with(line, "seen ")) {
         if (!parse_mark(line, &mark))
             return broken(err, "a mark of files read cannot be read");
-        detail = after;
-    }
-    while (next_line(&detail, &line)) {
-        if (starts_with(line, "batch ")) {
-            struct bytes number = bytes_of(line.data + 6, line.size_bytes - 6);
-            TRY(file_offset_parse(number, &log_offset, err));
-            continue;
-        }
-        struct range_file *file = &(*out)[*count];
-        if (log_offset < 0 || !parse_file(arena, line, *dir, file))
-            return broken(err, "a list of files cannot be read");
-        file->log_offset = log_offset;
-        (*count)++;
+        out->left = after;
     }
     return OK;
+}
+
+enum status file_range_next(struct file_range_cursor *cursor, struct range_line *out, bool *found,
+                            struct error *err)
+{
+    struct bytes line;
+    while ((*found = next_line(&cursor->left, &line))) {
+        if (starts_with(line, "batch ")) {
+            struct bytes number = bytes_of(line.data + 6, line.size_bytes - 6);
+            TRY(file_offset_parse(number, &cursor->log_offset, err));
+            continue;
+        }
+        int64_t size = 0;
+        if (cursor->log_offset < 0 || !take_number(&line, &size) ||
+            !take_number(&line, &out->mtime_us) || size < 0 || line.size_bytes == 0)
+            return broken(err, "a list of files cannot be read");
+        out->path = line;
+        out->size_bytes = (uint64_t)size;
+        out->log_offset = cursor->log_offset;
+        return OK;
+    }
+    return OK;
+}
+
+void file_range_path(const char *dir, struct bytes path, struct buffer *out)
+{
+    buffer_clear(out);
+    if (path.data[0] != '/') {
+        buffer_add_text(out, dir);
+        if (out->size_bytes == 0 || out->data[out->size_bytes - 1] != '/')
+            buffer_add_byte(out, '/');
+    }
+    percent_decode(out, path);
+}
+
+enum status file_range_parse(struct arena *arena, struct bytes detail, const char **dir,
+                             struct range_file **out, size_t *count, struct error *err)
+{
+    struct file_range_cursor cursor;
+    struct range_line line;
+    struct buffer path = {0};
+    enum status status = OK;
+    void *files = NULL;
+    bool found = true;
+    *dir = NULL;
+    *out = NULL;
+    *count = 0;
+    TRY(file_range_open(arena, detail, &cursor, err));
+    *dir = cursor.dir;
+    if (cursor.dir == NULL)
+        return OK;
+    TRY(arena_alloc(arena, count_lines(cursor.left), sizeof(struct range_file), &files, err));
+    *out = files;
+    for (;;) {
+        TRY_OUT(file_range_next(&cursor, &line, &found, err));
+        if (!found)
+            break;
+        file_range_path(cursor.dir, line.path, &path);
+        (*out)[(*count)++] = (struct range_file){
+            .path = arena_strdup(arena, buffer_text(&path)),
+            .size_bytes = line.size_bytes,
+            .mtime_us = line.mtime_us,
+            .log_offset = line.log_offset,
+        };
+    }
+out:
+    buffer_fini(&path);
+    return status;
 }

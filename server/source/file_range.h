@@ -37,6 +37,34 @@ void file_range_add_file(struct buffer *out, const char *dir, const struct range
 /* The mark of a detail; false: it is not that of a file source, or has none. */
 bool file_range_mark(struct bytes detail, struct seen_mark *out);
 
+/* The size of what file_range_add_batch and file_range_add_file add. */
+size_t file_range_batch_bytes(int64_t log_offset);
+size_t file_range_file_bytes(const char *dir, const struct range_file *file);
+
+/* The files of a detail, one after another, without memory for each. */
+struct file_range_cursor {
+    const char *dir; /* with which the detail was written; NULL if it is empty */
+    struct bytes left;
+    int64_t log_offset;
+};
+
+/* One line of a detail: a file. */
+struct range_line {
+    struct bytes path; /* escaped; absolute or below the cursor's dir */
+    uint64_t size_bytes;
+    int64_t mtime_us;
+    int64_t log_offset;
+};
+
+/* `dir` goes into `arena`.  Errors: CHECKPOINT__INCONSISTENT. */
+MUST_USE enum status file_range_open(struct arena *arena, struct bytes detail,
+                                     struct file_range_cursor *out, struct error *err);
+/* *found is false at the end.  Errors: CHECKPOINT__INCONSISTENT. */
+MUST_USE enum status file_range_next(struct file_range_cursor *cursor, struct range_line *out,
+                                     bool *found, struct error *err);
+/* The absolute path of a line, into `out`, which is cleared. */
+void file_range_path(const char *dir, struct bytes path, struct buffer *out);
+
 /* All files of a detail, in order, in `arena`; *dir is the directory it was written with (NULL if
  * the detail is empty).  Errors: CHECKPOINT__INCONSISTENT. */
 MUST_USE enum status file_range_parse(struct arena *arena, struct bytes detail, const char **dir,

@@ -10,25 +10,66 @@
 
 #define TASK_ARENA_MAX ((size_t)1 << 30)
 
-struct file_split {
-    struct format_split format;
-    int64_t mtime_us;
+#define WHOLE_FILE UINT32_MAX
+
+/* What the files of one directory have in common. */
+struct split_dir {
+    const char *base;          /* where relative paths begin */
     struct vector **constants; /* per bound column: the directory's value, or NULL */
+};
+
+/* Small, for there may be many: the rest is in the line of the detail. */
+struct file_split {
+    const uint8_t *line; /* where its escaped path begins in the detail */
+    const struct split_dir *dir;
+    uint64_t size_bytes; /* of the file */
+    int64_t mtime_us;
+    uint32_t path_bytes;
+    uint32_t piece; /* of the file's pieces; WHOLE_FILE: it has one */
 };
 
 /* The splits of one batch under construction. */
 struct splitter {
     const struct file_reader *reader;
     struct arena *batch;
+    const char *base; /* where relative paths begin */
     struct source_split *splits;
     size_t count;
     size_t capacity;
-    const char *last_dir; /* the directory that `constants` are of */
-    struct vector **constants;
+    const struct split_dir *dir;
+    struct buffer path;     /* of the file at hand */
+    struct buffer last_dir; /* the directory that `dir` is of */
 };
 
-static void add_split(struct splitter *splitter, const struct range_file *file, uint64_t start,
-                      uint64_t end)
+static uint64_t piece_count(const struct file_split *split)
+{
+    return split->piece == WHOLE_FILE ? 1 : split->size_bytes / FILE_SPLIT_BYTES;
+}
+
+/* Pieces are of one size, but for the last. */
+static uint64_t piece_start(const struct file_split *split)
+{
+    return split->piece == WHOLE_FILE ? 0 : split->size_bytes / piece_count(split) * split->piece;
+}
+
+static uint64_t piece_end(const struct file_split *split)
+{
+    uint64_t count = piece_count(split);
+    if (split->piece == WHOLE_FILE || split->piece + 1 == count)
+        return split->size_bytes;
+    return split->size_bytes / count * (split->piece + 1);
+}
+
+static const char *split_path(const struct file_split *split, struct arena *arena)
+{
+    struct buffer path = {0};
+    file_range_path(split->dir->base, bytes_of(split->line, split->path_bytes), &path);
+    const char *copy = arena_strdup(arena, buffer_text(&path));
+    buffer_fini(&path);
+    return copy;
+}
+
+static void add_split(struct splitter *splitter, const struct range_line *line, uint32_t piece)
 {
     if (splitter->count == splitter->capacity) {
         splitter->capacity = splitter->capacity == 0 ? 16 : splitter->capacity * 2;
@@ -37,15 +78,15 @@ static void add_split(struct splitter *splitter, const struct range_file *file, 
     }
     struct file_split *split = arena_new_object(splitter->batch, sizeof *split);
     *split = (struct file_split){
-        .format = {.path = file->path,
-                   .start = start,
-                   .end = end,
-                   .file_size_bytes = file->size_bytes},
-        .mtime_us = file->mtime_us,
-        .constants = splitter->constants,
+        .line = line->path.data,
+        .dir = splitter->dir,
+        .size_bytes = line->size_bytes,
+        .mtime_us = line->mtime_us,
+        .path_bytes = (uint32_t)line->path.size_bytes,
+        .piece = piece,
     };
-    splitter->splits[splitter->count++] =
-        (struct source_split){.estimated_bytes = end - start, .detail = split};
+    splitter->splits[splitter->count++] = (struct source_split){
+        .estimated_bytes = piece_end(split) - piece_start(split), .detail = split};
 }
 
 /* The value that the directory gives to a column of the schema, or NULL. */
@@ -63,8 +104,9 @@ static enum status directory_constants(struct splitter *splitter, const char *di
 {
     const struct file_reader *reader = splitter->reader;
     struct arena *batch = splitter->batch;
-    splitter->constants =
-        arena_new_object(batch, (reader->column_count + 1) * sizeof *splitter->constants);
+    struct split_dir *made = arena_new_object(batch, sizeof *made);
+    made->base = splitter->base;
+    made->constants = arena_new_object(batch, (reader->column_count + 1) * sizeof *made->constants);
     struct partition_dir partition = {0};
     struct listing_config any_name = *reader->listing; /* a filter of names says nothing of dirs */
     any_name.name_glob = NULL;
@@ -79,68 +121,90 @@ static enum status directory_constants(struct splitter *splitter, const char *di
         const struct type_field *field = &reader->schema->fields[reader->columns[i]];
         const struct partition_column *value = directory_value(&partition, field->name);
         if (value != NULL)
-            TRY(partition_value_cast(batch, value, field, reader->zone, &splitter->constants[i],
-                                     err));
+            TRY(partition_value_cast(batch, value, field, reader->zone, &made->constants[i], err));
         else if (reader->columns[i] >= reader->data_count)
-            TRY(vector_new_null(batch, field->type, 1, &splitter->constants[i], err));
+            TRY(vector_new_null(batch, field->type, 1, &made->constants[i], err));
     }
+    splitter->dir = made;
     return OK;
 }
 
 /* Compares the file with what it was when the batch was planned; *there is false if it is left
  * out. */
-static enum status check_file(const struct file_reader *reader, struct arena *batch,
-                              const struct range_file *file, bool *there, struct error *err)
+static enum status check_file(struct splitter *splitter, const char *path, uint64_t size_bytes,
+                              bool *there, struct error *err)
 {
+    const struct file_reader *reader = splitter->reader;
+    struct arena *batch = splitter->batch;
     struct vfs_stat stat;
-    enum status status = vfs_stat(reader->vfs, file->path, &stat, err);
+    enum status status = vfs_stat(reader->vfs, path, &stat, err);
     *there = status == OK;
     if (status == STATUS_FILE_NOT_FOUND) {
+        error_clear(err);
         if (reader->ignore_missing)
             return OK;
-        error_clear(err);
         return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path",
-                           path_to_uri(batch, file->path), NULL);
+                           path_to_uri(batch, path), NULL);
     }
     TRY(status);
-    if (stat.size_bytes >= file->size_bytes)
+    if (stat.size_bytes >= size_bytes)
         return OK;
-    return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", file->path, "planned",
-                       arena_sprintf(batch, "%llu", (unsigned long long)file->size_bytes), "found",
+    return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", path, "planned",
+                       arena_sprintf(batch, "%llu", (unsigned long long)size_bytes), "found",
                        arena_sprintf(batch, "%llu", (unsigned long long)stat.size_bytes), NULL);
 }
 
-static enum status split_file(struct splitter *splitter, const struct range_file *file,
+/* Files of one directory follow each other: its values are looked up once. */
+static enum status enter_directory(struct splitter *splitter, const char *path, struct error *err)
+{
+    size_t size = (size_t)(path_basename(path) - path);
+    struct buffer *last = &splitter->last_dir;
+    if (splitter->dir != NULL && bytes_equal(buffer_bytes(last), bytes_of(path, size)))
+        return OK;
+    buffer_clear(last);
+    buffer_add(last, path, size);
+    return directory_constants(splitter, path_dirname(splitter->batch, path), err);
+}
+
+static enum status split_file(struct splitter *splitter, const struct range_line *line,
                               struct error *err)
 {
     const struct file_reader *reader = splitter->reader;
     bool there = false;
-    TRY(check_file(reader, splitter->batch, file, &there, err));
+    file_range_path(splitter->base, line->path, &splitter->path);
+    const char *path = buffer_text(&splitter->path);
+    TRY(check_file(splitter, path, line->size_bytes, &there, err));
     if (!there)
         return OK;
-    const char *dir = path_dirname(splitter->batch, file->path);
-    if (splitter->last_dir == NULL || strcmp(dir, splitter->last_dir) != 0) {
-        TRY(directory_constants(splitter, dir, err));
-        splitter->last_dir = dir;
+    TRY(enter_directory(splitter, path, err));
+    if (line->size_bytes < 2 * FILE_SPLIT_BYTES || path_is_compressed(path) ||
+        !reader->format->splittable(reader->reader)) {
+        add_split(splitter, line, WHOLE_FILE);
+        return OK;
     }
-    uint64_t size = file->size_bytes;
-    bool whole = size < 2 * FILE_SPLIT_BYTES || path_is_compressed(file->path) ||
-                 !reader->format->splittable(reader->reader);
-    uint64_t pieces = whole ? 1 : size / FILE_SPLIT_BYTES;
-    for (uint64_t i = 0; i < pieces; i++)
-        add_split(splitter, file, size / pieces * i,
-                  i + 1 == pieces ? size : size / pieces * (i + 1));
+    for (uint64_t i = 0; i < line->size_bytes / FILE_SPLIT_BYTES; i++)
+        add_split(splitter, line, (uint32_t)i);
     return OK;
 }
 
-enum status file_reader_splits(const struct file_reader *reader, const struct range_file *files,
-                               size_t count, struct arena *batch, struct source_split **out,
-                               size_t *out_count, struct error *err)
+enum status file_reader_splits(const struct file_reader *reader,
+                               const struct file_reader_range *range, struct arena *batch,
+                               struct source_split **out, size_t *out_count, struct error *err)
 {
     enum status status = OK;
     struct splitter splitter = {.reader = reader, .batch = batch};
-    for (size_t i = 0; i < count; i++)
-        TRY_OUT(split_file(&splitter, &files[i], err));
+    struct file_range_cursor cursor;
+    struct range_line line;
+    bool found = true;
+    TRY_OUT(file_range_open(batch, range->detail, &cursor, err));
+    splitter.base = cursor.dir;
+    for (;;) {
+        TRY_OUT(file_range_next(&cursor, &line, &found, err));
+        if (!found)
+            break;
+        if (line.log_offset > range->after && line.log_offset <= range->up_to)
+            TRY_OUT(split_file(&splitter, &line, err));
+    }
     void *splits = NULL;
     TRY_OUT(arena_alloc(batch, splitter.count + 1, sizeof **out, &splits, err));
     if (splitter.count > 0)
@@ -149,6 +213,8 @@ enum status file_reader_splits(const struct file_reader *reader, const struct ra
     *out_count = splitter.count;
 out:
     free(splitter.splits);
+    buffer_fini(&splitter.path);
+    buffer_fini(&splitter.last_dir);
     return status;
 }
 
@@ -156,11 +222,12 @@ out:
 struct reading {
     const struct file_reader *reader;
     const struct file_split *split;
+    const struct format_split *format;
     struct arena *arena;
-    struct arena *split_arena; /* of `metadata`; NULL: not asked for */
-    struct vector *metadata;
-    struct vector **columns;  /* of the batch that is delivered */
-    struct vector *constants; /* copies of the split's, with the length of the batch */
+    struct arena *split_arena; /* of the path and of `metadata` */
+    struct vector *metadata;   /* NULL: not asked for */
+    struct vector **columns;   /* of the batch that is delivered */
+    struct vector *constants;  /* copies of the split's, with the length of the batch */
 };
 
 /* Makes _metadata, if it is among the columns: it is the last then. */
@@ -170,7 +237,7 @@ static enum status make_metadata(struct reading *reading, struct error *err)
     uint32_t last = reader->column_count - 1;
     if (reader->column_count == 0 || reader->columns[last] < reader->schema->field_count)
         return OK;
-    const struct format_split *split = &reading->split->format;
+    const struct format_split *split = reading->format;
     struct file_facts facts = {
         .path = split->path,
         .size_bytes = split->file_size_bytes,
@@ -178,7 +245,6 @@ static enum status make_metadata(struct reading *reading, struct error *err)
         .block_length = split->end - split->start,
         .mtime_us = reading->split->mtime_us,
     };
-    reading->split_arena = arena_new("request", 0);
     return file_metadata_vector(reading->split_arena, reader->bound->fields[last].type, &facts,
                                 &reading->metadata, err);
 }
@@ -191,7 +257,7 @@ static struct batch complete_batch(struct reading *reading, const struct batch *
     for (uint32_t i = 0; i < reader->column_count; i++) {
         const struct vector *constant = reader->columns[i] == reader->schema->field_count
                                             ? reading->metadata
-                                            : reading->split->constants[i];
+                                            : reading->split->dir->constants[i];
         if (constant != NULL) {
             reading->constants[i] = *constant;
             reading->constants[i].length = in->rows;
@@ -234,7 +300,7 @@ static bool is_corrupt_file(enum status status)
 }
 
 /* What a failure of the file leads to. */
-static enum status judge(const struct file_reader *reader, const struct file_split *split,
+static enum status judge(const struct file_reader *reader, const struct format_split *split,
                          enum status status, struct error *err)
 {
     if (status == OK)
@@ -246,10 +312,19 @@ static enum status judge(const struct file_reader *reader, const struct file_spl
     }
     if (status == STATUS_FILE_NOT_FOUND) {
         error_clear(err);
-        return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path", split->format.path,
-                           NULL);
+        return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path", split->path, NULL);
     }
     return status;
+}
+
+static enum status read_split(struct reading *reading, struct record_reader *records,
+                              struct batch_receiver *receiver, struct error *err)
+{
+    const struct file_reader *reader = reading->reader;
+    enum status file_status = OK;
+    TRY(make_metadata(reading, err));
+    TRY(deliver(reading, records, receiver, &file_status, err));
+    return judge(reader, reading->format, file_status, err);
 }
 
 enum status file_reader_read(const struct file_reader *reader, const struct source_split *split,
@@ -257,31 +332,37 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
 {
     const struct file_split *file = split->detail;
     CHECK(file != NULL && reader->reader != NULL);
+    struct arena *split_arena = arena_new("request", 0);
+    struct format_split format = {
+        .path = split_path(file, split_arena),
+        .start = piece_start(file),
+        .end = piece_end(file),
+        .file_size_bytes = file->size_bytes,
+    };
     struct byte_stream *stream = NULL;
     struct record_reader *records = NULL;
-    enum status status =
-        byte_stream_open(reader->vfs, file->format.path, file->format.start, &stream, err);
+    enum status status = byte_stream_open(reader->vfs, format.path, format.start, &stream, err);
     if (status == OK)
-        status = reader->format->open(reader->reader, stream, &file->format, &records, err);
-    if (status != OK)
-        return judge(reader, file, status, err);
+        status = reader->format->open(reader->reader, stream, &format, &records, err);
+    if (status != OK) {
+        status = judge(reader, &format, status, err);
+        arena_free(split_arena);
+        return status;
+    }
     struct reading reading = {
         .reader = reader,
         .split = file,
+        .format = &format,
         .arena = arena_new("batch", TASK_ARENA_MAX),
+        .split_arena = split_arena,
         .columns = calloc(reader->column_count + 1, sizeof *reading.columns),
         .constants = calloc(reader->column_count + 1, sizeof *reading.constants),
     };
     CHECK(reading.columns != NULL && reading.constants != NULL);
-    enum status file_status = OK;
-    status = make_metadata(&reading, err);
-    if (status == OK)
-        status = deliver(&reading, records, receiver, &file_status, err);
-    if (status == OK)
-        status = judge(reader, file, file_status, err);
+    status = read_split(&reading, records, receiver, err);
     reader->format->close(records);
     arena_free(reading.arena);
-    arena_free(reading.split_arena);
+    arena_free(split_arena);
     free(reading.columns);
     free(reading.constants);
     return status;
@@ -292,8 +373,8 @@ void file_reader_block(const struct source_split *split, struct arena *arena,
 {
     const struct file_split *file = split->detail;
     *out = (struct source_block){
-        .uri = path_to_uri(arena, file->format.path),
-        .start = file->format.start,
-        .length = file->format.end - file->format.start,
+        .uri = path_to_uri(arena, split_path(file, arena)),
+        .start = piece_start(file),
+        .length = piece_end(file) - piece_start(file),
     };
 }

@@ -28,12 +28,21 @@ struct file_reader {
     bool ignore_corrupt;
 };
 
-/* The splits of `files`, in order, in `batch`.  Errors: FAILED_READ_FILE.FILE_NOT_EXIST,
- * SOURCE_FILE_CHANGED, those of partition values. */
+/* The splits of the files of a detail with log offsets in (after, up_to], in order, in `batch`;
+ * they point into the detail, for a batch may have a million of them.  Errors:
+ * FAILED_READ_FILE.FILE_NOT_EXIST, SOURCE_FILE_CHANGED, those of file_range and of partition
+ * values.
+ */
+struct file_reader_range {
+    struct bytes detail;
+    int64_t after;
+    int64_t up_to;
+};
+
 MUST_USE enum status file_reader_splits(const struct file_reader *reader,
-                                        const struct range_file *files, size_t count,
-                                        struct arena *batch, struct source_split **out,
-                                        size_t *out_count, struct error *err);
+                                        const struct file_reader_range *range, struct arena *batch,
+                                        struct source_split **out, size_t *out_count,
+                                        struct error *err);
 
 /* Delivers the rows of a split.  Threads: any. */
 MUST_USE enum status file_reader_read(const struct file_reader *reader,

@@ -47,7 +47,7 @@ struct seen_files {
     struct seen_entry *slots;
     size_t slot_count;
     size_t memory_count;
-    struct buffer pending; /* entries not yet in the log */
+    struct buffer pending; /* entries not yet in the log, but none when a run is due */
     struct vfs_file *log;  /* NULL: closed since an append failed */
     uint64_t log_bytes;
     uint32_t log_crc; /* of log_bytes */
@@ -168,8 +168,12 @@ void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtim
 {
     CHECK(seen != NULL);
     struct seen_entry entry = entry_of(identity, mtime_us);
-    if (remember(seen, &entry) && seen->dir != NULL)
+    if (!remember(seen, &entry) || seen->dir == NULL)
+        return;
+    if (seen->memory_count < SEEN_MEMORY_MAX)
         buffer_add(&seen->pending, &entry, sizeof entry);
+    else
+        buffer_fini(&seen->pending); /* the run that is due will hold all of them */
 }
 
 void seen_files_purge(struct seen_files *seen)
@@ -671,9 +675,9 @@ enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error
     *synced = false;
     if (seen->dir == NULL)
         return OK;
-    TRY(write_pending(seen, err));
     if (seen->memory_count < SEEN_MEMORY_MAX)
-        return OK;
+        return write_pending(seen, err);
+    buffer_fini(&seen->pending);
     *synced = true;
     return make_run(seen, err);
 }

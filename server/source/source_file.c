@@ -30,6 +30,8 @@
 #define FILE_SOURCE_MAGIC 0xf11e5001U
 #define CARRY_BYTES_MAX   8192
 #define CARRY_BATCHES_MAX 32
+#define LARGE_LIST        4096
+#define DETAIL_SLACK      64       /* what printing a number reserves beyond its size */
 #define RELIST_US         30000000 /* what no watch tells, such as files over NFS */
 
 struct file_source {
@@ -60,7 +62,8 @@ struct file_source {
     bool unsettled; /* the newest batch is not in the log of seen files */
     struct buffer carry;
     uint32_t carry_batches;
-    uint64_t uncleaned; /* files, since progress was told */
+    bool carry_left_out; /* a batch had too many files: the next plan syncs the set */
+    uint64_t uncleaned;  /* files, since progress was told */
 };
 
 static struct file_source *source_of(struct source *self)
@@ -461,10 +464,8 @@ static void drop_known(struct file_source *source)
     for (size_t i = 0; i < found->count; i++) {
         struct listed_file *file = &found->files[i];
         bool same = kept > 0 && strcmp(found->files[kept - 1].path, file->path) == 0;
-        if (same ||
-            !seen_files_is_new(source->seen, identity_of(source, file->path), file->mtime_us))
-            free(file->path);
-        else
+        if (!same &&
+            seen_files_is_new(source->seen, identity_of(source, file->path), file->mtime_us))
             found->files[kept++] = *file;
     }
     found->count = kept;
@@ -476,8 +477,6 @@ static void drop_taken(struct file_source *source)
     struct listing *found = &source->found;
     if (source->next == 0)
         return;
-    for (size_t i = 0; i < source->next; i++)
-        free(found->files[i].path);
     found->count -= source->next;
     memmove(found->files, found->files + source->next, found->count * sizeof *found->files);
     source->next = 0;
@@ -540,16 +539,9 @@ static enum status add_named(struct file_source *source, const char *path, bool 
         goto out;
     }
     TRY_OUT(status);
-    struct listing *found = &source->found;
-    if (found->count == found->capacity) {
-        found->capacity = found->capacity == 0 ? 64 : found->capacity * 2;
-        found->files = realloc(found->files, found->capacity * sizeof *found->files);
-        CHECK(found->files != NULL);
-    }
-    char *copy = strdup(path);
-    CHECK(copy != NULL);
-    found->files[found->count++] = (struct listed_file){
-        .path = copy, .size_bytes = stat.size_bytes, .mtime_us = stat.mtime_us};
+    listing_add(&source->found, &(struct listed_file){.path = path,
+                                                      .size_bytes = stat.size_bytes,
+                                                      .mtime_us = stat.mtime_us});
 out:
     arena_free(request);
     return status;
@@ -601,7 +593,7 @@ static enum status settle(struct file_source *source, struct error *err)
         return OK;
     bool synced = false;
     TRY(seen_files_flush(source->seen, &synced, err));
-    if (!synced && (source->carry.size_bytes > CARRY_BYTES_MAX ||
+    if (!synced && (source->carry_left_out || source->carry.size_bytes > CARRY_BYTES_MAX ||
                     source->carry_batches >= CARRY_BATCHES_MAX)) {
         TRY(seen_files_sync(source->seen, err));
         synced = true;
@@ -609,6 +601,7 @@ static enum status settle(struct file_source *source, struct error *err)
     if (synced) {
         buffer_clear(&source->carry);
         source->carry_batches = 0;
+        source->carry_left_out = false;
     }
     source->unsettled = false;
     return OK;
@@ -656,7 +649,36 @@ static void print_offset(struct arena *batch, int64_t log_offset, struct bytes *
     buffer_fini(&text);
 }
 
-static void print_detail(struct file_source *source, struct arena *batch, struct bytes *out)
+static struct range_file range_file_of(const struct listed_file *file)
+{
+    return (struct range_file){
+        .path = file->path, .size_bytes = file->size_bytes, .mtime_us = file->mtime_us};
+}
+
+/* The next `count` files as batch log_offset, into memory that has room for exactly that. */
+static void add_files(const struct file_source *source, size_t count, struct buffer *out)
+{
+    if (count > 0)
+        file_range_add_batch(out, source->log_offset);
+    for (size_t i = 0; i < count; i++) {
+        struct range_file file = range_file_of(&source->found.files[source->next + i]);
+        file_range_add_file(out, source->dir, &file);
+    }
+}
+
+static size_t added_bytes(const struct file_source *source, size_t count)
+{
+    size_t size = count == 0 ? 0 : file_range_batch_bytes(source->log_offset);
+    for (size_t i = 0; i < count; i++) {
+        struct range_file file = range_file_of(&source->found.files[source->next + i]);
+        size += file_range_file_bytes(source->dir, &file);
+    }
+    return size;
+}
+
+/* The detail, with the next `count` files at its end: written once, where it stays. */
+static enum status print_detail(struct file_source *source, size_t count, struct arena *batch,
+                                struct bytes *out, struct error *err)
 {
     struct buffer header = {0};
     struct seen_mark durable = {0};
@@ -664,27 +686,46 @@ static void print_detail(struct file_source *source, struct arena *batch, struct
         durable = seen_files_mark(source->seen);
     file_range_begin(&header, source->dir, &durable);
     buffer_add_bytes(&header, buffer_bytes(&source->carry));
-    *out = arena_copy(batch, buffer_bytes(&header));
+    size_t size = header.size_bytes + added_bytes(source, count);
+    struct buffer text = {0};
+    void *memory = NULL;
+    enum status status = OK;
+    /* The buffer is never grown, so it need not be freed. */
+    TRY_OUT(arena_alloc_raw(batch, size + DETAIL_SLACK, 1, &memory, err));
+    text = (struct buffer){.data = memory, .capacity_bytes = size + DETAIL_SLACK};
+    buffer_add_bytes(&text, buffer_bytes(&header));
+    add_files(source, count, &text);
+    CHECK(text.size_bytes == size && text.data == memory);
+    *out = buffer_bytes(&text);
+out:
     buffer_fini(&header);
+    return status;
 }
 
-/* Takes `count` files as batch log_offset + 1. */
+/* The files of the batch are known from now on, and carried, unless they are too many. */
 static void take_files(struct file_source *source, size_t count)
 {
-    source->log_offset++;
-    file_range_add_batch(&source->carry, source->log_offset);
+    size_t size = added_bytes(source, count);
+    if (source->carry.size_bytes + size > CARRY_BYTES_MAX)
+        source->carry_left_out = true;
+    else
+        add_files(source, count, &source->carry);
     source->carry_batches++;
-    for (size_t i = 0; i < count; i++) {
-        const struct listed_file *file = &source->found.files[source->next++];
-        struct range_file range_file = {
-            .path = file->path, .size_bytes = file->size_bytes, .mtime_us = file->mtime_us};
-        file_range_add_file(&source->carry, source->dir, &range_file);
-        if (source->seen != NULL)
-            seen_files_add(source->seen, identity_of(source, file->path), file->mtime_us);
+    for (size_t i = 0; source->seen != NULL && i < count; i++) {
+        const struct listed_file *file = &source->found.files[source->next + i];
+        seen_files_add(source->seen, identity_of(source, file->path), file->mtime_us);
     }
+    source->next += count;
     if (source->seen != NULL)
         seen_files_purge(source->seen);
     source->unsettled = source->seen != NULL;
+}
+
+/* A large list is given back as soon as batches have all of it. */
+static void drop_large_list(struct file_source *source)
+{
+    if (source->next == source->found.count && source->found.count > LARGE_LIST)
+        clear_found(source);
 }
 
 /* A table, or a bounded run: everything that is there, every time. */
@@ -706,19 +747,16 @@ static enum status plan_bounded(struct file_source *source, struct arena *batch,
                       listing->files[i].mtime_us < source->options.modified_before_us;
         if (wanted)
             listing->files[kept++] = listing->files[i];
-        else
-            free(listing->files[i].path);
     }
     listing->count = kept;
     *found = kept > 0;
     if (kept == 0)
         return OK;
-    source->log_offset = -1;
-    buffer_clear(&source->carry);
-    take_files(source, kept);
+    source->log_offset = 0;
     range->start = bytes_of(NULL, 0);
     print_offset(batch, source->log_offset, &range->end);
-    print_detail(source, batch, &range->detail);
+    TRY(print_detail(source, kept, batch, &range->detail, err));
+    clear_found(source);
     return OK;
 }
 
@@ -736,14 +774,16 @@ static enum status file_plan(struct source *self, bool unlimited, struct arena *
     size_t count = count_taken(source, unlimited);
     *found = count > 0;
     print_offset(batch, source->log_offset, &range->start);
-    if (count > 0)
-        take_files(source, count);
+    source->log_offset += count > 0;
     print_offset(batch, source->log_offset, &range->end);
     range->detail = bytes_of(NULL, 0);
     if (source->log_offset >= 0)
-        print_detail(source, batch, &range->detail);
-    if (count > 0)
+        TRY(print_detail(source, count, batch, &range->detail, err));
+    if (count > 0) {
+        take_files(source, count);
+        drop_large_list(source);
         discard_rest(source, count);
+    }
     return OK;
 }
 
@@ -779,10 +819,10 @@ static enum status file_splits(struct source *self, const struct source_range *r
                                struct error *err)
 {
     struct file_source *source = source_of(self);
-    struct range_file *files = NULL;
-    size_t file_count = 0;
-    TRY(range_files(range, batch, &files, &file_count, err));
-    return file_reader_splits(&source->reader, files, file_count, batch, out, count, err);
+    struct file_reader_range files = {.detail = range->detail, .after = -1, .up_to = -1};
+    TRY(file_offset_parse(range->start, &files.after, err));
+    TRY(file_offset_parse(range->end, &files.up_to, err));
+    return file_reader_splits(&source->reader, &files, batch, out, count, err);
 }
 
 static enum status file_read(struct source *self, const struct source_split *split,

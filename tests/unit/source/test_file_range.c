@@ -25,6 +25,10 @@ static void files_are_read_back(void **state)
     assert_string_equal(
         buffer_text(&out),
         "files 1 /in\nseen 3 32 00000abc\nbatch 3\n5 -7 a b%25%0A\nbatch 4\n0 9 /elsewhere/c\n");
+    assert_int_equal(file_range_batch_bytes(3), strlen("batch 3\n"));
+    assert_int_equal(file_range_batch_bytes(1234567), strlen("batch 1234567\n"));
+    assert_int_equal(file_range_file_bytes("/in", &first), strlen("5 -7 a b%25%0A\n"));
+    assert_int_equal(file_range_file_bytes("/in", &second), strlen("0 9 /elsewhere/c\n"));
     assert_true(file_range_mark(buffer_bytes(&out), &read));
     assert_true(read.generation == 3 && read.log_bytes == 32 && read.crc == 0xabc);
     assert_false(file_range_mark(bytes_of_text("files 1 /in\nbatch 3\n"), &read));

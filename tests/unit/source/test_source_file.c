@@ -211,6 +211,42 @@ static void reads_each_file_once(void **state)
     assert_true(bytes_equal(f.last.end, bytes_of_text("{\"logOffset\":2}")));
 }
 
+/* So many files are in the detail of their own batch and in no later one: the set holds them then.
+ */
+static void a_crash_after_many_files_forgets_none(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 4; later++) {
+        struct buffer want = {0};
+        char path[64];
+        start(false);
+        (void)snprintf(path, sizeof path, "/in/before-%d", later);
+        feed(path, 10 * later, "{\"v\":\"before\"}\n");
+        assert_batch("before");
+        for (int i = 0; i < 1000; i++) {
+            (void)snprintf(path, sizeof path, "/in/many-%d-%d", later, i);
+            feed(path, 10 * later + 1, "{\"v\":\"x\"}\n");
+            buffer_add_text(&want, i == 0 ? "x" : " x");
+        }
+        assert_batch(buffer_text(&want));
+        assert_true(f.last.detail.size_bytes > 10000);
+        for (int i = 0; i < later; i++) {
+            (void)snprintf(path, sizeof path, "/in/after-%d-%d", later, i);
+            feed(path, 10 * later + 2, "{\"v\":\"after\"}\n");
+            assert_batch("after");
+            assert_true(f.last.detail.size_bytes < 1000);
+        }
+        vfs_mem_freeze(f.vfs);
+        close_source();
+        vfs_mem_crash(f.vfs, 0);
+        start(later % 2 == 0);
+        assert_reads(later == 0 ? buffer_text(&want) : "after");
+        assert_batch("");
+        close_source();
+        buffer_fini(&want);
+    }
+}
+
 static void a_crash_forgets_no_file(void **state)
 {
     (void)state;
@@ -486,6 +522,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_each_file_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_crash_forgets_no_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_crash_after_many_files_forgets_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_cut_batches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unlimited_batch_takes_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_that_are_too_old_hide_no_new_ones, set_up, tear_down),
