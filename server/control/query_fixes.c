@@ -360,8 +360,14 @@ static bool is_named(const struct query_spec *spec, const char *column)
     return false;
 }
 
-/* Where a watermark is missing: one on a time column that the SQL names, of a source without. */
-static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic)
+enum time_column {
+    TIME_NAMED, /* in the SQL: it groups by it */
+    TIME_ANY,
+};
+
+/* Where a watermark is missing: one on a time column of a source without. */
+static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
+                          enum time_column which)
 {
     const struct query_spec *spec = fixing->validation->spec;
     struct diagnostics *list = fixing->validation->diagnostics;
@@ -375,7 +381,8 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic)
             continue;
         for (uint32_t j = 0; j < fields && offered < WATERMARKS_MAX; j++) {
             const struct type_field *field = &source->schema->fields[j];
-            if (field->type->id != TYPE_TIMESTAMP || !is_named(spec, field->name))
+            if (field->type->id != TYPE_TIMESTAMP ||
+                (which == TIME_NAMED && !is_named(spec, field->name)))
                 continue;
             offered++;
             diagnostic_add_fix(
@@ -402,12 +409,12 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_STREAMING_OUTPUT_MODE__INVALID:
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
         fix_mode(fixing, diagnostic);
-        fix_watermark(fixing, diagnostic);
+        fix_watermark(fixing, diagnostic, TIME_NAMED);
         break;
     case STATUS__LEGACY_ERROR_TEMP_3102:
     case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
         if (strstr(diagnostic->error.text, "without") != NULL)
-            fix_watermark(fixing, diagnostic);
+            fix_watermark(fixing, diagnostic, TIME_ANY);
         break;
     case STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION:
         fix_word(fixing, diagnostic, "codecName", "availableCodecs");

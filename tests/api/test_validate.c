@@ -630,6 +630,20 @@ static void a_missing_watermark_has_a_fix(void **state)
     }
 }
 
+static void a_deduplication_within_a_watermark_gets_one(void **state)
+{
+    (void)state;
+    json_t *answer = post(
+        &server, "/v1/validate",
+        at_home("{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"s\","
+                "\"dropDuplicatesWithinWatermark\":[\"b\"]}]," SQL("SELECT b FROM v") "," NOOP "}"),
+        200);
+    const json_t *diagnostic = json_array_get(json_object_get(answer, "diagnostics"), 0);
+    const json_t *fix = json_array_get(json_object_get(diagnostic, "fixes"), 0);
+    assert_string_equal(text_of(fix, "title"), "Add a watermark on at of s");
+    json_decref(answer);
+}
+
 static void a_wrong_watermark_hides_nothing(void **state)
 {
     (void)state;
@@ -744,6 +758,7 @@ int main(void)
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
         cmocka_unit_test(modes_are_judged_whatever_else_is_wrong),
         cmocka_unit_test(a_missing_watermark_has_a_fix),
+        cmocka_unit_test(a_deduplication_within_a_watermark_gets_one),
         cmocka_unit_test(a_wrong_watermark_hides_nothing),
         cmocka_unit_test(a_value_of_an_option_is_checked_by_its_kind),
         cmocka_unit_test(a_sink_is_where_files_can_be_made),
