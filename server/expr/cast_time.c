@@ -82,21 +82,18 @@ static enum status time_to_time(const struct cast_job *job, struct error *err)
     return OK;
 }
 
-static int64_t day_start(int32_t days)
-{
-    int64_t us;
-    return __builtin_mul_overflow((int64_t)days, CIVIL_DAY_US, &us)
-               ? (days < 0 ? INT64_MIN : INT64_MAX)
-               : us;
-}
-
 static enum status date_to_timestamp(const struct cast_job *job, struct error *err)
 {
-    (void)err;
     bool local = job->out->type->id == TYPE_TIMESTAMP_NTZ;
     uint32_t i = 0, row;
     while (cast_next(job, &i, &row)) {
-        int64_t us = day_start(CAST_IN(int32_t, job, row));
+        int64_t us;
+        if (__builtin_mul_overflow((int64_t)CAST_IN(int32_t, job, row), CIVIL_DAY_US, &us)) {
+            if (job->mode != CAST_TRY)
+                return cast_overflow(job, row, err);
+            TRY(cast_set_null(job, row, err));
+            continue;
+        }
         CAST_OUT(int64_t, job, row) = local ? us : timezone_to_utc(job->zone, us);
     }
     return OK;

@@ -52,3 +52,32 @@ static enum status cell_kernel_to_base32(const struct kernel_call *call, uint32_
 }
 
 KERNEL_EACH(kernel_to_base32)
+
+/* What is no digit is passed over; padding ends the text. */
+static enum status cell_kernel_from_base32(const struct kernel_call *call, uint32_t row,
+                                           struct error *err)
+{
+    struct bytes text = kernel_text(call, 0, row);
+    uint8_t *data;
+    size_t size = 0;
+    unsigned held = 0;
+    unsigned bits = 0;
+    TRY(kernel_alloc(call, text.size_bytes / 8 * 5 + 5, &data, err));
+    for (size_t i = 0; i < text.size_bytes && text.data[i] != '='; i++) {
+        uint8_t c = text.data[i];
+        uint8_t lower = c | 0x20;
+        bool letter = lower >= 'a' && lower <= 'z';
+        if (!letter && (c < '2' || c > '7'))
+            continue;
+        held = (held << 5 | (letter ? lower - 97U : c - 24U)) & 0xFFFF;
+        bits += 5;
+        if (bits >= 8) {
+            bits -= 8;
+            data[size++] = (uint8_t)(held >> bits);
+        }
+    }
+    kernel_set_view(call, row, bytes_of(data, size));
+    return OK;
+}
+
+KERNEL_EACH(kernel_from_base32)

@@ -49,12 +49,11 @@ static const EVP_CIPHER *cipher_of(enum aes_mode mode, size_t key_size)
     }
 }
 
-static enum status crypto_error(const struct kernel_call *call, const char *message,
-                                struct error *err)
+static enum status crypto_error(const char *message, struct error *err)
 {
     return error_raise(err, STATUS_INVALID_PARAMETER_VALUE__AES_CRYPTO_ERROR, "parameter",
-                       "`expr`, `key`", "functionName", kernel_error_function(call),
-                       "detailMessage", message, NULL);
+                       "`expr`, `key`", "functionName", AES_FUNCTIONS, "detailMessage", message,
+                       NULL);
 }
 
 static enum status read_mode(const struct kernel_call *call, uint32_t row, enum aes_mode *out,
@@ -142,6 +141,19 @@ static bool decrypt(EVP_CIPHER_CTX *cipher, const struct aes *aes, struct bytes 
     return true;
 }
 
+/* Why Java's cipher refuses the text. */
+static const char *decrypt_message(const struct aes *aes, struct bytes data)
+{
+    if (aes->mode == AES_GCM)
+        return data.size_bytes < 12 ? "Invalid buffer arguments" : "Tag mismatch!";
+    if (aes->mode == AES_CBC && data.size_bytes < 16)
+        return "IV buffer too short for given offset/length combination";
+    if (data.size_bytes % 16 != 0)
+        return "Input length must be multiple of 16 when decrypting with padded cipher";
+    return "Given final block not properly padded. Such issues can arise if a bad key is used "
+           "during decryption.";
+}
+
 static enum status wrong_iv(const struct kernel_call *call, const struct aes *aes,
                             struct error *err)
 {
@@ -174,13 +186,13 @@ static enum status cell_kernel_aes_encrypt(const struct kernel_call *call, uint3
     if (aes.iv.size_bytes > 0)
         memcpy(out, aes.iv.data, aes.iv_size);
     else if (aes.iv_size > 0 && RAND_bytes(out, (int)aes.iv_size) != 1)
-        return crypto_error(call, "There are no random bytes", err);
+        return crypto_error("There are no random bytes", err);
     EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
     CHECK(cipher != NULL);
     bool ok = encrypt_text(cipher, &aes, out, text, out + aes.iv_size, &size);
     EVP_CIPHER_CTX_free(cipher);
     if (!ok)
-        return crypto_error(call, "The text cannot be encrypted", err);
+        return crypto_error("The text cannot be encrypted", err);
     kernel_set_view(call, row, bytes_of(out, aes.iv_size + size));
     return OK;
 }
@@ -200,7 +212,7 @@ static enum status cell_kernel_aes_decrypt(const struct kernel_call *call, uint3
     bool ok = decrypt(cipher, &aes, data, out, &size);
     EVP_CIPHER_CTX_free(cipher);
     if (!ok)
-        return crypto_error(call, "The text cannot be decrypted with this key", err);
+        return crypto_error(decrypt_message(&aes, data), err);
     kernel_set_view(call, row, bytes_of(out, size));
     return OK;
 }

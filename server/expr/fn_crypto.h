@@ -13,5 +13,6 @@ KERNEL(kernel_bitmap_bit_position);
 KERNEL(kernel_bitmap_bucket_number);
 KERNEL(kernel_bitmap_count);
 KERNEL(kernel_to_base32);
+KERNEL(kernel_from_base32);
 
 #endif

@@ -55,6 +55,16 @@ static char read_char(const struct function_options *options, const char *name, 
     return text == NULL ? missing : *text;
 }
 
+static enum status check_char(const struct function_options *options, const char *name,
+                              struct error *err)
+{
+    const char *text = function_option(options, name);
+    if (text == NULL || text_length(bytes_of_text(text)) < 2)
+        return OK;
+    return error_raise(err, STATUS_OPTION_VALUE_EXCEEDS_ONE_CHARACTER, "paramName", name,
+                       "actualValue", text, NULL);
+}
+
 static const char *option_or(const struct function_options *options, const char *name,
                              const char *missing)
 {
@@ -71,9 +81,13 @@ static char decimal_point(const char *locale)
     return ',';
 }
 
-void csv_dialect_read(struct arena *arena, const struct function_options *options, bool write,
-                      struct csv_dialect *out)
+enum status csv_dialect_read(struct arena *arena, const struct function_options *options,
+                             bool write, struct csv_dialect *out, struct error *err)
 {
+    TRY(check_char(options, "quote", err));
+    TRY(check_char(options, "escape", err));
+    TRY(check_char(options, "comment", err));
+    TRY(check_char(options, "charToEscapeQuoteEscaping", err));
     *out = (struct csv_dialect){
         .separator = bytes_of_text(read_separator(arena, options)),
         .quote = read_char(options, "quote", '"'),
@@ -89,6 +103,7 @@ void csv_dialect_read(struct arena *arena, const struct function_options *option
         .quote_all = function_option_is(options, "quoteAll", false),
         .escape_quotes = function_option_is(options, "escapeQuotes", true),
     };
+    return OK;
 }
 
 /* ---- splitting ---- */
@@ -333,7 +348,7 @@ RESOLVER(resolve_from_csv)
     TRY(check_schema(ctx, call, type, err));
     TRY(record_format_read(ctx, call, &options, false, &bound->format, err));
     TRY(record_corrupt_field(ctx, type, &bound->format, &bound->corrupt_field, err));
-    csv_dialect_read(ctx->arena, &options, false, &bound->dialect);
+    TRY(csv_dialect_read(ctx->arena, &options, false, &bound->dialect, err));
     call->arg_count = 1;
     enum type_id id = call->args[0]->type->id;
     if (id != TYPE_STRING && id != TYPE_VOID)
@@ -408,7 +423,7 @@ RESOLVER(resolve_schema_of_csv)
     struct csv_dialect dialect;
     struct vector *example = NULL;
     TRY(function_options(ctx, call, 1, &options, err));
-    csv_dialect_read(ctx->arena, &options, false, &dialect);
+    TRY(csv_dialect_read(ctx->arena, &options, false, &dialect, err));
     call->arg_count = 1;
     enum type_id id = call->args[0]->type->id;
     if (id != TYPE_STRING && id != TYPE_VOID)

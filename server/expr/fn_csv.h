@@ -20,8 +20,8 @@ struct csv_dialect {
     bool escape_quotes;
 };
 
-void csv_dialect_read(struct arena *arena, const struct function_options *options, bool write,
-                      struct csv_dialect *out);
+MUST_USE enum status csv_dialect_read(struct arena *arena, const struct function_options *options,
+                                      bool write, struct csv_dialect *out, struct error *err);
 
 struct csv_reader {
     const struct csv_dialect *dialect;

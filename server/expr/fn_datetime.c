@@ -179,7 +179,8 @@ KERNEL(kernel_trunc_date)
     return OK;
 }
 
-static int64_t trunc_timestamp(int64_t us, enum trunc_unit unit, const struct zone *zone)
+/* False: the beginning is before the first TIMESTAMP. */
+static bool trunc_timestamp(int64_t us, enum trunc_unit unit, const struct zone *zone, int64_t *out)
 {
     static const int64_t sizes[] = {[TRUNC_HOUR] = CIVIL_HOUR_US,
                                     [TRUNC_MINUTE] = CIVIL_MINUTE_US,
@@ -187,19 +188,25 @@ static int64_t trunc_timestamp(int64_t us, enum trunc_unit unit, const struct zo
                                     [TRUNC_MILLISECOND] = 1000,
                                     [TRUNC_MICROSECOND] = 1};
     if (unit >= TRUNC_SECOND)
-        return us - civil_floor_mod(us, sizes[unit]);
+        return !__builtin_sub_overflow(us, civil_floor_mod(us, sizes[unit]), out);
     int64_t local = timezone_to_local(zone, us);
     if (unit <= TRUNC_DAY) {
         int64_t days = trunc_days(civil_floor_div(local, CIVIL_DAY_US), unit);
-        return timezone_to_utc(zone, days * CIVIL_DAY_US);
+        int64_t start;
+        if (__builtin_mul_overflow(days, CIVIL_DAY_US, &start))
+            return false;
+        *out = timezone_to_utc(zone, start);
+        return true;
     }
     /* Within an overlap the hour stays on the side it is on. */
     int32_t offset = timezone_offset_seconds(zone, us);
-    int64_t truncated = local - civil_floor_mod(local, sizes[unit]);
-    int64_t same_side = truncated - offset * CIVIL_SECOND_US;
-    if (timezone_offset_seconds(zone, same_side) == offset)
-        return same_side;
-    return timezone_to_utc(zone, truncated);
+    int64_t truncated;
+    if (__builtin_sub_overflow(local, civil_floor_mod(local, sizes[unit]), &truncated) ||
+        __builtin_sub_overflow(truncated, offset * CIVIL_SECOND_US, out))
+        return false;
+    if (timezone_offset_seconds(zone, *out) != offset)
+        *out = timezone_to_utc(zone, truncated);
+    return true;
 }
 
 KERNEL(kernel_date_trunc)
@@ -214,9 +221,10 @@ KERNEL(kernel_date_trunc)
         last = name;
         if (unit == TRUNC_NONE)
             TRY(kernel_set_null(call, row, err));
-        else
-            KERNEL_OUT(int64_t, call)
-        [row] = trunc_timestamp(kernel_long(call, 1, row), unit, call->ctx->zone);
+        else if (!trunc_timestamp(kernel_long(call, 1, row), unit, call->ctx->zone,
+                                  &KERNEL_OUT(int64_t, call)[row]))
+            return error_raise(err, STATUS_DATETIME_OVERFLOW, "operation",
+                               "truncate a TIMESTAMP near the first one", NULL);
     }
     return OK;
 }
@@ -549,11 +557,15 @@ RESOLVER(resolve_timestamp_unit)
     for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++)
         if (text_equals_ignoring_case(name, time_units[i].name))
             unit = &time_units[i];
-    if (unit == NULL)
+    bool only_add = !add && text_equals_ignoring_case(name, "dayofyear");
+    if (unit == NULL || only_add)
         return error_raise_at(
             err, STATUS_INVALID_PARAMETER_VALUE__DATETIME_UNIT, call->position, call->position_end,
-            "functionName", add ? "`timestampadd`" : "`timestampdiff`", "parameter", "`unit`",
-            "invalidValue",
+            "functionName",
+            only_add ? "`TIMESTAMPDIFF`"
+            : add    ? "`timestampadd`"
+                     : "`timestampdiff`",
+            "parameter", "`unit`", "invalidValue",
             arena_sprintf(ctx->arena, "'%.*s'", (int)name.size_bytes, (const char *)name.data),
             NULL);
     call->call.bound = unit;
@@ -577,7 +589,8 @@ KERNEL(kernel_time_bucket)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int64_t us = kernel_long(call, 1, row);
-        int64_t origin = kernel_long(call, 2, row);
+        int64_t origin =
+            call->expr->call.bound != NULL ? timezone_to_utc(zone, 0) : kernel_long(call, 2, row);
         if (!months) {
             int64_t size = kernel_long(call, 0, row);
             int128 past = (int128)us - origin;
@@ -605,12 +618,15 @@ RESOLVER(resolve_time_bucket)
 {
     *out = call;
     bool ntz = call->args[1]->type->id == TYPE_TIMESTAMP_NTZ;
+    if (call->args[1]->type->id == TYPE_DATE)
+        return function_wrong_type(call, 1, "\"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)\"", err);
     if (call->arg_count < 3) {
         struct expr *zero = expr_literal_long(ctx->arena, 0);
         struct vector *value = arena_new_object(ctx->arena, sizeof(*value));
         *value = *zero->literal.value;
         value->type = type_simple(ntz ? TYPE_TIMESTAMP_NTZ : TYPE_TIMESTAMP);
         function_add_arg(ctx, call, expr_literal(ctx->arena, value));
+        call->call.bound = value; /* no origin given: 1970 of the session's zone */
     }
     TRY(function_apply(ctx, call,
                        ntz ? "day_time|year_month,timestamp_ntz,timestamp_ntz->timestamp_ntz"

@@ -163,7 +163,8 @@ static enum status cell_kernel_make_interval(const struct kernel_call *call, uin
                 add_product(&micros, kernel_int(call, 4, row), CIVIL_HOUR_US) &&
                 add_product(&micros, kernel_int(call, 5, row), CIVIL_MINUTE_US);
     if (!fits && kernel_is_ansi(call))
-        return interval_overflow(err);
+        return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", "overflow", "alternative",
+                           "", "config", "\"spark.sql.ansi.enabled\"", NULL);
     if (!fits)
         return kernel_set_null(call, row, err);
     KERNEL_OUT(struct calendar_interval, call)

@@ -133,8 +133,7 @@ static enum status run_format(const struct kernel_call *call, int64_t factor, st
         int64_t us;
         int64_t value = kernel_long(call, 0, row);
         TRY_OUT(use_pattern(call, row, DATETIME_PATTERN_FORMAT, &current, err));
-        if (__builtin_mul_overflow(value, factor, &us))
-            us = value < 0 ? INT64_MIN : INT64_MAX;
+        us = (int64_t)((uint64_t)value * (uint64_t)factor); /* wraps, as in Spark */
         datetime_pattern_format(current.pattern, &text, us, call->ctx->zone);
         TRY_OUT(kernel_set_buffer(call, row, &text, err));
     }

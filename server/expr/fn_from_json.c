@@ -128,7 +128,7 @@ static bool convert_time(const struct conversion *c, const struct json_node *nod
 static bool convert_string(const struct conversion *c, uint32_t index, struct cell_builder *out)
 {
     const struct json_node *node = &c->dom->nodes[index];
-    struct bytes text = node->text;
+    struct bytes text = json_dom_text(node, c->call->ctx->arena);
     struct buffer printed = {0};
     if (node->kind != JSON_DOM_STRING) {
         json_dom_print(&printed, c->dom, index);

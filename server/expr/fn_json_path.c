@@ -132,6 +132,8 @@ static bool emit(struct evaluation *e, uint32_t node, enum style style)
             any = emit(e, c, style) || any;
         return any;
     }
+    if (n->kind == JSON_DOM_STRING && style == STYLE_RAW && n->halves)
+        return false; /* no UTF-8 can say it */
     begin_value(e);
     if (n->kind == JSON_DOM_STRING && style == STYLE_RAW)
         buffer_add_bytes(e->out, n->text);
@@ -328,7 +330,8 @@ enum status json_dom_fits(const struct kernel_call *call, const struct json_dom 
 /* ---- json_tuple ---- */
 
 /* The member `name` of the root as text; of several the last one that is not null. */
-static bool tuple_value(const struct json_dom *dom, struct bytes name, struct buffer *text)
+static bool tuple_value(const struct json_dom *dom, struct bytes name, struct arena *arena,
+                        struct buffer *text)
 {
     bool found = false;
     for (uint32_t c = dom->nodes[0].first; c != JSON_DOM_NONE; c = dom->nodes[c].next) {
@@ -337,7 +340,7 @@ static bool tuple_value(const struct json_dom *dom, struct bytes name, struct bu
             continue;
         buffer_clear(text);
         if (node->kind == JSON_DOM_STRING)
-            buffer_add_bytes(text, node->text);
+            buffer_add_bytes(text, json_dom_text(node, arena));
         else
             json_dom_print(text, dom, c);
         found = true;
@@ -365,7 +368,7 @@ KERNEL(kernel_json_tuple)
         for (uint32_t a = 1; a < call->arg_count; a++) {
             struct cell_builder *column = &rows.children[a - 1];
             if (!object || kernel_arg_is_null(call, a, row) ||
-                !tuple_value(&dom, kernel_text(call, a, row), &text)) {
+                !tuple_value(&dom, kernel_text(call, a, row), call->ctx->arena, &text)) {
                 cell_builder_add_null(column);
                 continue;
             }

@@ -362,10 +362,9 @@ RESOLVER(resolve_to_number)
 
 static void add_overflow(const struct number_pattern *pattern, struct buffer *out)
 {
-    buffer_add_text(out, pattern->dollar ? "$" : "");
     for (int i = 0; i < pattern->body_size; i++) {
         char c = pattern->body[i];
-        buffer_add_byte(out, (uint8_t)(isdigit((unsigned char)c) ? '#' : c));
+        buffer_add_byte(out, (uint8_t)(c == ',' ? ' ' : isdigit((unsigned char)c) ? '#' : c));
     }
 }
 
@@ -397,7 +396,9 @@ static void add_signed(const struct number_pattern *pattern, bool negative, stru
 {
     size_t blank = 0;
     const char *minus = negative ? "-" : pattern->minus_only ? " " : "+";
-    while (blank < body.size_bytes && body.data[blank] == ' ')
+    bool lone_point = body.size_bytes > 0 && body.data[body.size_bytes - 1] == '.';
+    body.size_bytes -= lone_point; /* becomes a blank, behind the sign */
+    while (!pattern->dollar && blank < body.size_bytes && body.data[blank] == ' ')
         blank++;
     buffer_add(out, body.data, blank);
     if (pattern->sign == SIGN_FIRST)
@@ -411,6 +412,8 @@ static void add_signed(const struct number_pattern *pattern, bool negative, stru
         buffer_add_text(out, minus);
     if (pattern->sign == SIGN_BRACKETS)
         buffer_add_text(out, negative ? ">" : "  ");
+    if (lone_point)
+        buffer_add_byte(out, ' ');
 }
 
 static void pattern_print(const struct number_pattern *pattern, struct decimal value,
@@ -422,10 +425,10 @@ static void pattern_print(const struct number_pattern *pattern, struct decimal v
     if (digits.count == 0)
         digits.point = 0;
     if (digits.point > pattern->whole || digits.count - digits.point > pattern->places) {
-        add_overflow(pattern, out);
-        return;
+        add_overflow(pattern, &body);
+    } else {
+        add_body(pattern, &digits, &body);
     }
-    add_body(pattern, &digits, &body);
     add_signed(pattern, digits.negative, buffer_bytes(&body), out);
     buffer_fini(&body);
 }

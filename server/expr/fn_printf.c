@@ -8,6 +8,7 @@
 #include "expr/fn_support.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -75,6 +76,37 @@ static bool read_spec(struct bytes format, size_t *at, struct spec *out)
     if (*at >= format.size_bytes)
         return false;
     out->conversion = (char)format.data[(*at)++];
+    return true;
+}
+
+/* The checks that java.util.Formatter makes of a specification before it looks at the argument. */
+static bool spec_is_legal(const struct spec *spec)
+{
+    static const struct {
+        const char *conversions;
+        unsigned bad;
+        bool precision;
+    } rules[] = {
+        {"sSbBhH",
+         FLAG_PLUS | FLAG_SPACE | FLAG_ZERO | FLAG_GROUP | FLAG_PARENTHESES | FLAG_ALTERNATE, true},
+        {"cC", FLAG_PLUS | FLAG_SPACE | FLAG_ZERO | FLAG_GROUP | FLAG_PARENTHESES | FLAG_ALTERNATE,
+         false},
+        {"d", FLAG_ALTERNATE, false},
+        {"xXo", FLAG_GROUP | FLAG_PLUS | FLAG_SPACE | FLAG_PARENTHESES, false},
+        {"eE", FLAG_GROUP, true},
+        {"gG", FLAG_ALTERNATE, true},
+        {"aA", FLAG_GROUP | FLAG_PARENTHESES, true},
+    };
+    unsigned flags = spec->flags;
+    if (((flags & (FLAG_LEFT | FLAG_ZERO)) != 0 && spec->width == 0) ||
+        (flags & (FLAG_LEFT | FLAG_ZERO)) == (FLAG_LEFT | FLAG_ZERO) ||
+        (flags & (FLAG_PLUS | FLAG_SPACE)) == (FLAG_PLUS | FLAG_SPACE))
+        return false;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+        if (spec->conversion == '\0' || strchr(rules[i].conversions, spec->conversion) == NULL)
+            continue;
+        return (flags & rules[i].bad) == 0 && (rules[i].precision || spec->precision < 0);
+    }
     return true;
 }
 
@@ -190,17 +222,46 @@ static void add_not_finite(struct buffer *out, const struct spec *spec, double v
         add_number(out, &used, value < 0, bytes_of_text("Infinity"));
 }
 
-/* False: the argument is none with a fraction. */
+static double number_of(const struct vector *arg, uint32_t at)
+{
+    return arg->type->id == TYPE_DOUBLE ? VECTOR_VALUES(double, arg)[at]
+                                        : (double)VECTOR_VALUES(float, arg)[at];
+}
+
+/* %a without a precision, as Double.toHexString writes it: 0x1.8p0. */
+static bool add_hexadecimal(struct buffer *out, const struct spec *spec, double value)
+{
+    char text[64];
+    if (spec->precision >= 0)
+        return false;
+    double size = fabs(value);
+    bool subnormal = size > 0 && size < 0x1p-1022;
+    int length = snprintf(text, sizeof(text), "%a", subnormal ? size + 0x1p-1022 : size);
+    char *power = memchr(text, 'p', (size_t)length);
+    if (power == NULL)
+        return false;
+    struct buffer digits = {0};
+    buffer_printf(&digits, "0x%c", size == 0 || subnormal ? '0' : '1');
+    bool fraction = text[3] == '.';
+    buffer_add_byte(&digits, '.');
+    buffer_add(&digits, fraction ? text + 4 : "0", fraction ? (size_t)(power - text) - 4 : 1);
+    buffer_add_byte(&digits, 'p');
+    buffer_add_text(&digits, power[1] == '+' ? power + 2 : power + 1);
+    struct spec plain = *spec;
+    plain.flags &= ~(unsigned)(FLAG_GROUP | FLAG_ZERO);
+    add_number(out, &plain, signbit(value), buffer_bytes(&digits));
+    buffer_fini(&digits);
+    return true;
+}
+
+/* False: the argument is no DOUBLE or FLOAT. */
 static bool add_floating(struct buffer *out, const struct spec *spec, const struct vector *arg,
                          uint32_t row)
 {
     struct digits digits;
     uint32_t at = vector_index(arg, row);
     enum type_id id = arg->type->id;
-    if (id == TYPE_DECIMAL) {
-        digits_of_decimal((struct decimal){VECTOR_VALUES(int128, arg)[at], arg->type->scale},
-                          &digits);
-    } else if (id == TYPE_DOUBLE || id == TYPE_FLOAT) {
+    if (id == TYPE_DOUBLE || id == TYPE_FLOAT) {
         double value = id == TYPE_DOUBLE ? VECTOR_VALUES(double, arg)[at]
                                          : (double)VECTOR_VALUES(float, arg)[at];
         if (value - value != 0.0) {
@@ -214,6 +275,8 @@ static bool add_floating(struct buffer *out, const struct spec *spec, const stru
     } else {
         return false;
     }
+    if (spec->conversion == 'a')
+        return add_hexadecimal(out, spec, number_of(arg, at));
     if (spec->conversion == 'f')
         add_fixed(out, spec, digits);
     else if (spec->conversion == 'e')
@@ -282,8 +345,16 @@ static bool add_integer(struct buffer *out, const struct spec *spec, const struc
 
 static void add_text(struct buffer *out, const struct spec *spec, struct bytes text)
 {
+    size_t size = 0;
+    for (int units = 0; spec->precision >= 0 && size < text.size_bytes;) { /* of UTF-16 */
+        size_t step = text_step(text.data[size]);
+        units += step == 4 ? 2 : 1;
+        if (units > spec->precision)
+            break;
+        size += step;
+    }
     if (spec->precision >= 0)
-        text = text_first(text, text_offset(text, spec->precision));
+        text = text_first(text, size < text.size_bytes ? size : text.size_bytes);
     add_padded(out, spec, text);
 }
 
@@ -325,13 +396,28 @@ static bool add_boolean(struct buffer *out, const struct spec *spec, const struc
     return true;
 }
 
+/* The hash of a number as Java's boxes have it. */
+static bool add_hash(struct buffer *out, const struct spec *spec, const struct vector *arg,
+                     uint32_t row)
+{
+    char text[16];
+    int64_t value;
+    unsigned bits;
+    if (!integer_of(arg, row, &value, &bits))
+        return false;
+    uint64_t shown = bits == 64 ? (uint64_t)value ^ (uint64_t)value >> 32 : (uint64_t)value;
+    int size = snprintf(text, sizeof(text), "%x", (unsigned)shown);
+    add_text(out, spec, bytes_of(text, (size_t)size));
+    return true;
+}
+
 static bool add_conversion(struct buffer *out, const struct spec *spec,
                            const struct kernel_call *call, uint32_t index, uint32_t row)
 {
     const struct vector *arg = call->args[index];
     if (spec->conversion == 'b')
         return add_boolean(out, spec, arg, row);
-    if (spec->conversion == '\0' || strchr("sdxofegc", spec->conversion) == NULL)
+    if (spec->conversion == '\0' || strchr("sdxofegcah", spec->conversion) == NULL)
         return false;
     if (vector_is_null(arg, row)) {
         add_text(out, spec, bytes_of_text("null"));
@@ -345,6 +431,8 @@ static bool add_conversion(struct buffer *out, const struct spec *spec,
     case 'x':
     case 'o':
         return add_integer(out, spec, arg, row);
+    case 'h':
+        return add_hash(out, spec, arg, row);
     case 'c':
         return add_character(out, spec, arg, row);
     default:
@@ -359,7 +447,7 @@ static bool convert(struct buffer *out, struct spec spec, const struct kernel_ca
 {
     if (index == 0 || index >= call->arg_count)
         return false;
-    bool upper = spec.conversion != 'D' && strchr("SXEGBC", spec.conversion) != NULL;
+    bool upper = spec.conversion != 'D' && strchr("SXEGBCAH", spec.conversion) != NULL;
     size_t start = out->size_bytes;
     if (upper)
         spec.conversion = (char)tolower(spec.conversion);
@@ -383,7 +471,7 @@ static bool format_row(const struct kernel_call *call, uint32_t row, struct buff
             buffer_add_byte(out, c);
             continue;
         }
-        if (!read_spec(format, &at, &spec))
+        if (!read_spec(format, &at, &spec) || !spec_is_legal(&spec))
             return false;
         if (spec.conversion == '%' || spec.conversion == 'n') {
             add_padded(out, &spec, bytes_of_text(spec.conversion == 'n' ? "\n" : "%"));

@@ -21,6 +21,7 @@ struct random_options {
 
 struct generator {
     uint64_t state;
+    uint64_t drawn; /* by the twister, which is made anew for each run of a kernel */
     bool started;
     bool has_gaussian;
     double gaussian;
@@ -103,6 +104,73 @@ static double next_gaussian(struct generator *generator)
     return x * factor;
 }
 
+/* ---- Mersenne Twister, as of shuffle() and uuid() with a seed ---- */
+
+#define TWISTER_WORDS 624
+
+struct twister {
+    uint32_t words[TWISTER_WORDS];
+    int next;
+    uint64_t drawn;
+};
+
+/* Commons Math's setSeed(long): seeded by the array of its two halves. */
+static void twister_start(struct twister *twister, uint64_t seed)
+{
+    const uint32_t key[2] = {(uint32_t)(seed >> 32), (uint32_t)seed};
+    uint32_t *words = twister->words;
+    words[0] = 19650218;
+    for (uint32_t i = 1; i < TWISTER_WORDS; i++)
+        words[i] = 1812433253U * (words[i - 1] ^ words[i - 1] >> 30) + i;
+    uint32_t i = 1;
+    for (uint32_t k = 0; k < TWISTER_WORDS; k++) {
+        words[i] = (words[i] ^ (words[i - 1] ^ words[i - 1] >> 30) * 1664525U) + key[k % 2] + k % 2;
+        if (++i == TWISTER_WORDS) {
+            words[0] = words[TWISTER_WORDS - 1];
+            i = 1;
+        }
+    }
+    for (uint32_t k = 1; k < TWISTER_WORDS; k++) {
+        words[i] = (words[i] ^ (words[i - 1] ^ words[i - 1] >> 30) * 1566083941U) - i;
+        if (++i == TWISTER_WORDS) {
+            words[0] = words[TWISTER_WORDS - 1];
+            i = 1;
+        }
+    }
+    words[0] = 0x80000000U;
+    twister->next = TWISTER_WORDS;
+}
+
+static uint32_t twister_word(struct twister *twister)
+{
+    uint32_t *words = twister->words;
+    for (int i = 0; twister->next == TWISTER_WORDS && i < TWISTER_WORDS; i++) {
+        uint32_t y = (words[i] & 0x80000000U) | (words[(i + 1) % TWISTER_WORDS] & 0x7FFFFFFFU);
+        words[i] = words[(i + 397) % TWISTER_WORDS] ^ y >> 1 ^ ((y & 1) != 0 ? 0x9908B0DFU : 0);
+    }
+    if (twister->next == TWISTER_WORDS)
+        twister->next = 0;
+    twister->drawn++;
+    uint32_t y = words[twister->next++];
+    y ^= y >> 11;
+    y ^= y << 7 & 0x9D2C5680U;
+    y ^= y << 15 & 0xEFC60000U;
+    return y ^ y >> 18;
+}
+
+/* In [0, count), count > 0. */
+static uint32_t twister_below(struct twister *twister, uint32_t count)
+{
+    if ((count & (count - 1)) == 0)
+        return (uint32_t)((uint64_t)count * (twister_word(twister) >> 1) >> 31);
+    for (;;) {
+        uint32_t bits = twister_word(twister) >> 1;
+        uint32_t value = bits % count;
+        if (bits - value + (count - 1) <= INT32_MAX)
+            return value;
+    }
+}
+
 /* ---- kernels ---- */
 
 KERNEL(kernel_rand)
@@ -180,21 +248,49 @@ KERNEL(kernel_randstr)
     return OK;
 }
 
+/* The twister of a call, where its last run left it; in the batch's arena. */
+static struct twister *twister_of(const struct kernel_call *call, struct generator *generator)
+{
+    const struct random_options *options = call->expr->call.bound;
+    struct twister *twister = arena_new_object(call->ctx->arena, sizeof *twister);
+    twister_start(twister, options->seed + call->ctx->partition);
+    for (uint64_t i = 0; i < generator->drawn; i++)
+        (void)twister_word(twister);
+    return twister;
+}
+
+static uint64_t twister_long(struct twister *twister)
+{
+    uint64_t high = twister_word(twister);
+    return high << 32 | twister_word(twister);
+}
+
 KERNEL(kernel_uuid)
 {
     static const char hex[] = "0123456789abcdef";
     struct generator *generator = start(call);
+    const struct random_options *options = call->expr->call.bound;
+    struct twister *twister = options->seeded ? twister_of(call, generator) : NULL;
     for (uint32_t i = 0; i < call->selected; i++) {
         uint8_t *text;
+        uint64_t halves[2] = {0, 0};
+        uint32_t shown = 0;
         TRY(kernel_alloc(call, 36, &text, err));
+        for (int half = 0; twister != NULL && half < 2; half++)
+            halves[half] = twister_long(twister);
         for (size_t k = 0; k < 36; k++) {
-            uint32_t digit = next_bits(generator, 32) >> 13 & 15;
             bool dash = k == 8 || k == 13 || k == 18 || k == 23;
+            uint32_t digit = twister == NULL
+                                 ? next_bits(generator, 32) >> 13 & 15
+                                 : (uint32_t)(halves[shown / 16] >> (60 - shown % 16 * 4)) & 15;
+            shown += !dash && shown < 31;
             digit = k == 14 ? 4 : k == 19 ? (digit & 3) | 8 : digit;
             text[k] = (uint8_t)(dash ? '-' : hex[digit]);
         }
         kernel_set_view(call, kernel_row(call, i), bytes_of(text, 36));
     }
+    if (twister != NULL)
+        generator->drawn = twister->drawn;
     return OK;
 }
 
@@ -202,6 +298,8 @@ KERNEL(kernel_uuid)
 KERNEL(kernel_shuffle)
 {
     struct generator *generator = start(call);
+    const struct random_options *options = call->expr->call.bound;
+    struct twister *twister = options->seeded ? twister_of(call, generator) : NULL;
     struct vector *elements = call->args[0]->children[0];
     uint32_t total = 0;
     for (uint32_t i = 0; i < call->selected; i++)
@@ -212,13 +310,16 @@ KERNEL(kernel_shuffle)
         uint32_t row = kernel_row(call, i);
         struct list_entry list = KERNEL_ARG(struct list_entry, call, 0, row);
         for (uint32_t k = 0; k < list.length; k++) {
-            uint32_t other = (uint32_t)(next_double(generator) * (k + 1));
+            uint32_t other = twister == NULL ? (uint32_t)(next_double(generator) * (k + 1))
+                                             : twister_below(twister, k + 1);
             picks[at + k] = picks[at + other];
             picks[at + other] = list.offset + k;
         }
         KERNEL_OUT(struct list_entry, call)[row] = (struct list_entry){at, list.length};
         at += list.length;
     }
+    if (twister != NULL)
+        generator->drawn = twister->drawn;
     return vector_gather(call->ctx->arena, elements, picks, total, &call->out->children[0], err);
 }
 
@@ -251,7 +352,10 @@ static enum status read_seed(struct resolve_context *ctx, struct expr *call, uin
     const char *name = call->call.function->name;
     bool parameter = strcmp(name, "shuffle") == 0 || strcmp(name, "uuid") == 0;
     bool fits = type_is_integral(type) || type->id == TYPE_VOID;
-    if (parameter && (!fits || !expr_is_foldable(call->args[index])))
+    const struct expr *seed_arg = call->args[index];
+    bool literal = seed_arg->kind == EXPR_LITERAL &&
+                   (type->id == TYPE_INT || type->id == TYPE_LONG || type->id == TYPE_VOID);
+    if (parameter && !literal)
         return error_raise_at(err, STATUS_INVALID_PARAMETER_VALUE__LONG, call->position,
                               call->position_end, "parameter", "`seed`", "functionName",
                               strcmp(name, "uuid") == 0 ? "`UUID`" : "`shuffle`", "invalidValue",

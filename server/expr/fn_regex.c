@@ -104,7 +104,7 @@ out:
 
 KERNEL(kernel_regexp_substr)
 {
-    struct use use = {.call = call, .function = "`regexp_substr`"};
+    struct use use = {.call = call, .function = "`regexp_extract`"};
     enum status status = OK;
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);

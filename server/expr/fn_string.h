@@ -53,6 +53,7 @@ KERNEL(kernel_ascii);
 KERNEL(kernel_chr);
 KERNEL(kernel_elt);
 KERNEL(kernel_find_in_set);
+KERNEL(kernel_jaro_winkler);
 KERNEL(kernel_levenshtein);
 KERNEL(kernel_soundex);
 KERNEL(kernel_luhn_check);

@@ -196,6 +196,7 @@ static int32_t *decode_all(struct bytes text, int32_t *count)
 static int32_t edit_distance(const int32_t *a, int32_t size_a, const int32_t *b, int32_t size_b,
                              int32_t *row)
 {
+    CHECK(size_a >= 0 && size_b >= 0);
     for (int32_t j = 0; j <= size_b; j++)
         row[j] = j;
     for (int32_t i = 1; i <= size_a; i++) {
@@ -228,6 +229,74 @@ KERNEL(kernel_levenshtein)
         if (call->arg_count > 2 && distance > kernel_int(call, 2, row))
             distance = -1;
         KERNEL_OUT(int32_t, call)[row] = distance;
+        free(a);
+        free(b);
+        free(memory);
+        if (!enough)
+            return kernel_no_memory(call, err);
+    }
+    return OK;
+}
+
+struct similarity {
+    int32_t matches;
+    int32_t moved;  /* matches that are not in the same order */
+    int32_t prefix; /* equal characters at the start, 4 at most */
+};
+
+/* `taken` and `order` have room for size_long and size_short numbers. */
+static struct similarity match_characters(const int32_t *shorter, int32_t size_short,
+                                          const int32_t *longer, int32_t size_long, int32_t *taken,
+                                          int32_t *order)
+{
+    struct similarity found = {0};
+    int32_t range = size_long / 2 - 1 > 0 ? size_long / 2 - 1 : 0;
+    memset(taken, 0, (size_t)size_long * sizeof(*taken));
+    for (int32_t i = 0; i < size_short; i++) {
+        int32_t at = i - range > 0 ? i - range : 0;
+        int32_t end = i + range + 1 < size_long ? i + range + 1 : size_long;
+        while (at < end && (taken[at] != 0 || longer[at] != shorter[i]))
+            at++;
+        if (at >= end)
+            continue;
+        taken[at] = 1;
+        order[found.matches++] = shorter[i];
+    }
+    int32_t next = 0;
+    for (int32_t i = 0; i < size_long; i++)
+        found.moved += taken[i] != 0 && order[next++] != longer[i];
+    while (found.prefix < 4 && found.prefix < size_short &&
+           shorter[found.prefix] == longer[found.prefix])
+        found.prefix++;
+    return found;
+}
+
+static double jaro_winkler(struct similarity found, int32_t size_a, int32_t size_b)
+{
+    if (found.matches == 0)
+        return 0;
+    double m = found.matches;
+    double jaro = (m / size_a + m / size_b + (m - found.moved / 2) / m) / 3;
+    return jaro < 0.7 ? jaro : jaro + 0.1 * found.prefix * (1 - jaro);
+}
+
+KERNEL(kernel_jaro_winkler)
+{
+    for (uint32_t i = 0; i < call->selected; i++) {
+        uint32_t row = kernel_row(call, i);
+        int32_t size_a;
+        int32_t size_b;
+        int32_t *a = decode_all(kernel_text(call, 0, row), &size_a);
+        int32_t *b = decode_all(kernel_text(call, 1, row), &size_b);
+        int32_t *memory = malloc(((size_t)size_a + (size_t)size_b + 2) * sizeof(*memory));
+        bool enough = a != NULL && b != NULL && memory != NULL;
+        bool swap = size_a > size_b;
+        if (enough)
+            KERNEL_OUT(double, call)
+        [row] = jaro_winkler(match_characters(swap ? b : a, swap ? size_b : size_a, swap ? a : b,
+                                              swap ? size_a : size_b, memory,
+                                              memory + (swap ? size_a : size_b)),
+                             size_a, size_b);
         free(a);
         free(b);
         free(memory);
@@ -302,6 +371,21 @@ KERNEL(kernel_luhn_check)
 
 /* ---- mask, quote ---- */
 
+/* Where the ten digits of a script begin. */
+static bool is_digit_beyond_ascii(uint32_t code)
+{
+    static const uint16_t zeros[] = {
+        0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6,
+        0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090,
+        0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40,
+        0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
+    };
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(*zeros); i++)
+        if (code >= zeros[i] && code < zeros[i] + 10U)
+            return true;
+    return false;
+}
+
 /* Which of the four replacements a character gets: 1 upper, 2 lower, 3 digit, 4 other. */
 static uint32_t mask_class(uint32_t code)
 {
@@ -312,7 +396,12 @@ static uint32_t mask_class(uint32_t code)
             return 2;
         return code >= '0' && code <= '9' ? 3 : 4;
     }
-    return unicode_is_upper(code) ? 1 : unicode_is_lower(code) ? 2 : 4;
+    if ((code >= 0x2160 && code <= 0x217F) || (code >= 0x24B6 && code <= 0x24E9))
+        return 4; /* Roman numbers and circled letters are no letters */
+    return unicode_is_upper(code)        ? 1
+           : unicode_is_lower(code)      ? 2
+           : is_digit_beyond_ascii(code) ? 3
+                                         : 4;
 }
 
 static enum status cell_kernel_mask(const struct kernel_call *call, uint32_t row, struct error *err)

@@ -20,6 +20,43 @@ static void add_binary(struct buffer *out, struct bytes data)
 }
 
 static void print_cell(const struct to_csv *options, const struct zone *zone,
+                       const struct vector *vector, uint32_t row, struct buffer *out);
+
+/* A value in a nested one: NULL is nothing, not even the blank in front of it. */
+static void print_inner(const struct to_csv *options, const struct zone *zone,
+                        const struct vector *vector, uint32_t row, bool first, struct buffer *out)
+{
+    if (vector_is_null(vector, row))
+        return;
+    if (!first)
+        buffer_add_byte(out, ' ');
+    print_cell(options, zone, vector, row, out);
+}
+
+static void print_nested(const struct to_csv *options, const struct zone *zone,
+                         const struct vector *vector, uint32_t at, struct buffer *out)
+{
+    bool map = vector->type->id == TYPE_MAP;
+    bool array = vector->type->id == TYPE_ARRAY;
+    struct list_entry list = {at, vector->child_count};
+    if (map || array)
+        list = VECTOR_VALUES(struct list_entry, vector)[at];
+    buffer_add_byte(out, array ? '[' : '{');
+    for (uint32_t i = 0; i < list.length && out->size_bytes <= KERNEL_TEXT_BYTES_MAX; i++) {
+        const struct vector *child = vector->children[map || array ? 0 : i];
+        uint32_t row = map || array ? list.offset + i : at;
+        if (i > 0)
+            buffer_add_byte(out, ',');
+        print_inner(options, zone, child, row, i == 0, out);
+        if (map) {
+            buffer_add_text(out, " ->");
+            print_inner(options, zone, vector->children[1], row, false, out);
+        }
+    }
+    buffer_add_byte(out, array ? ']' : '}');
+}
+
+static void print_cell(const struct to_csv *options, const struct zone *zone,
                        const struct vector *vector, uint32_t row, struct buffer *out)
 {
     char text[DECIMAL_TEXT_MAX];
@@ -37,6 +74,11 @@ static void print_cell(const struct to_csv *options, const struct zone *zone,
         break;
     case TYPE_BINARY:
         add_binary(out, VECTOR_VALUES(struct bytes, vector)[at]);
+        break;
+    case TYPE_ARRAY:
+    case TYPE_MAP:
+    case TYPE_STRUCT:
+        print_nested(options, zone, vector, at, out);
         break;
     default:
         value_text_print(out, vector, row, zone);
@@ -113,6 +155,7 @@ KERNEL(kernel_to_csv)
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         write_record(options, zone, call->args[0], vector_index(call->args[0], row), &text);
+        TRY_OUT(kernel_check_text(call, text.size_bytes, err));
         if (text.size_bytes == 0)
             TRY_OUT(kernel_set_null(call, row, err));
         else
@@ -130,7 +173,7 @@ RESOLVER(resolve_to_csv)
     struct function_options options;
     TRY(function_options(ctx, call, 1, &options, err));
     TRY(record_format_read(ctx, call, &options, true, &bound->format, err));
-    csv_dialect_read(ctx->arena, &options, true, &bound->dialect);
+    TRY(csv_dialect_read(ctx->arena, &options, true, &bound->dialect, err));
     call->arg_count = 1;
     const struct type *type = call->args[0]->type;
     if (type->id == TYPE_VOID)

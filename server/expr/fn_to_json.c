@@ -10,15 +10,53 @@ struct to_json {
     struct record_format format;
     bool ignore_nulls; /* fields of structs that are NULL are left out */
     bool ascii;
+    bool pretty; /* as Jackson's DefaultPrettyPrinter: objects on lines, arrays on one */
 };
 
 struct writer {
     const struct to_json *options;
     const struct zone *zone;
     struct buffer *out;
+    int depth; /* of objects */
 };
 
-static void write_cell(const struct writer *w, const struct vector *vector, uint32_t row);
+static void write_cell(struct writer *w, const struct vector *vector, uint32_t row);
+
+static void begin_object(struct writer *w)
+{
+    buffer_add_byte(w->out, '{');
+    w->depth++;
+}
+
+static void break_line(struct writer *w)
+{
+    buffer_add_byte(w->out, '\n');
+    for (int i = 0; i < w->depth; i++)
+        buffer_add_text(w->out, "  ");
+}
+
+static void begin_member(struct writer *w, bool first)
+{
+    if (!first)
+        buffer_add_byte(w->out, ',');
+    if (w->options->pretty)
+        break_line(w);
+}
+
+static void end_object(struct writer *w, bool empty)
+{
+    w->depth--;
+    if (w->options->pretty && empty)
+        buffer_add_byte(w->out, ' ');
+    else if (w->options->pretty)
+        break_line(w);
+    buffer_add_byte(w->out, '}');
+}
+
+static void add_colon(struct writer *w)
+{
+    buffer_add_text(w->out, w->options->pretty ? " : " : ":");
+}
 
 static void write_quoted(const struct writer *w, const char *text, size_t size)
 {
@@ -48,62 +86,96 @@ static void write_time(const struct writer *w, const struct vector *vector, uint
     buffer_add_byte(w->out, '"');
 }
 
-/* Map keys are written as the engine holds them: dates as days, timestamps as microseconds. */
-static void write_key(const struct writer *w, const struct vector *keys, uint32_t row)
+/* Map keys are written as the engine holds them: dates as days, timestamps as microseconds, structs
+ * as rows. */
+static void print_key(const struct writer *w, const struct vector *keys, uint32_t row,
+                      struct buffer *text)
 {
-    struct buffer text = {0};
     uint32_t at = vector_index(keys, row);
     switch ((int)keys->type->id) {
     case TYPE_DATE:
-        buffer_printf(&text, "%d", VECTOR_VALUES(int32_t, keys)[at]);
+    case TYPE_INTERVAL_YM:
+        buffer_printf(text, "%d", VECTOR_VALUES(int32_t, keys)[at]);
         break;
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_NTZ:
     case TYPE_TIME:
-        buffer_printf(&text, "%lld", (long long)VECTOR_VALUES(int64_t, keys)[at]);
+    case TYPE_INTERVAL_DT:
+        buffer_printf(text, "%lld", (long long)VECTOR_VALUES(int64_t, keys)[at]);
+        break;
+    case TYPE_STRUCT:
+        buffer_add_byte(text, '[');
+        for (uint32_t i = 0; i < keys->child_count; i++) {
+            if (i > 0)
+                buffer_add_byte(text, ',');
+            if (vector_is_null(keys->children[i], at))
+                buffer_add_text(text, "null");
+            else
+                print_key(w, keys->children[i], at, text);
+        }
+        buffer_add_byte(text, ']');
         break;
     default:
-        value_text_print(&text, keys, row, w->zone);
+        value_text_print(text, keys, row, w->zone);
     }
+}
+
+static void write_key(const struct writer *w, const struct vector *keys, uint32_t row)
+{
+    struct buffer text = {0};
+    print_key(w, keys, row, &text);
     json_print_string(w->out, buffer_bytes(&text), w->options->ascii);
     buffer_fini(&text);
 }
 
-static void write_list(const struct writer *w, const struct vector *vector, uint32_t at)
+static void write_map(struct writer *w, const struct vector *vector, uint32_t at)
 {
     struct list_entry list = VECTOR_VALUES(struct list_entry, vector)[at];
-    bool map = vector->type->id == TYPE_MAP;
-    buffer_add_byte(w->out, map ? '{' : '[');
+    begin_object(w);
     for (uint32_t i = 0; i < list.length && w->out->size_bytes <= KERNEL_TEXT_BYTES_MAX; i++) {
-        if (i > 0)
-            buffer_add_byte(w->out, ',');
-        if (map) {
-            write_key(w, vector->children[0], list.offset + i);
-            buffer_add_byte(w->out, ':');
-        }
-        write_cell(w, vector->children[map ? 1 : 0], list.offset + i);
+        begin_member(w, i == 0);
+        write_key(w, vector->children[0], list.offset + i);
+        add_colon(w);
+        write_cell(w, vector->children[1], list.offset + i);
     }
-    buffer_add_byte(w->out, map ? '}' : ']');
+    end_object(w, list.length == 0);
 }
 
-static void write_struct(const struct writer *w, const struct vector *vector, uint32_t at)
+static void write_array(struct writer *w, const struct vector *vector, uint32_t at)
+{
+    struct list_entry list = VECTOR_VALUES(struct list_entry, vector)[at];
+    const char *blank = w->options->pretty ? " " : "";
+    buffer_add_byte(w->out, '[');
+    buffer_add_text(w->out, blank);
+    for (uint32_t i = 0; i < list.length && w->out->size_bytes <= KERNEL_TEXT_BYTES_MAX; i++) {
+        if (i > 0) {
+            buffer_add_byte(w->out, ',');
+            buffer_add_text(w->out, blank);
+        }
+        write_cell(w, vector->children[0], list.offset + i);
+    }
+    if (list.length > 0)
+        buffer_add_text(w->out, blank);
+    buffer_add_byte(w->out, ']');
+}
+
+static void write_struct(struct writer *w, const struct vector *vector, uint32_t at)
 {
     bool first = true;
-    buffer_add_byte(w->out, '{');
+    begin_object(w);
     for (uint32_t i = 0; i < vector->child_count; i++) {
         if (w->options->ignore_nulls && vector_is_null(vector->children[i], at))
             continue;
-        if (!first)
-            buffer_add_byte(w->out, ',');
+        begin_member(w, first);
         first = false;
         json_print_string(w->out, bytes_of_text(vector->type->fields[i].name), w->options->ascii);
-        buffer_add_byte(w->out, ':');
+        add_colon(w);
         write_cell(w, vector->children[i], at);
     }
-    buffer_add_byte(w->out, '}');
+    end_object(w, first);
 }
 
-static void write_present(const struct writer *w, const struct vector *vector, uint32_t at)
+static void write_present(struct writer *w, const struct vector *vector, uint32_t at)
 {
     char text[DECIMAL_TEXT_MAX];
     switch ((int)vector->type->id) {
@@ -138,8 +210,10 @@ static void write_present(const struct writer *w, const struct vector *vector, u
         buffer_add_byte(w->out, '"');
         break;
     case TYPE_ARRAY:
+        write_array(w, vector, at);
+        break;
     case TYPE_MAP:
-        write_list(w, vector, at);
+        write_map(w, vector, at);
         break;
     case TYPE_STRUCT:
         write_struct(w, vector, at);
@@ -149,7 +223,7 @@ static void write_present(const struct writer *w, const struct vector *vector, u
     }
 }
 
-static void write_cell(const struct writer *w, const struct vector *vector, uint32_t row)
+static void write_cell(struct writer *w, const struct vector *vector, uint32_t row)
 {
     if (vector_is_null(vector, row))
         buffer_add_text(w->out, "null");
@@ -190,6 +264,7 @@ RESOLVER(resolve_to_json)
     bool ignore = setting == NULL || strcmp(setting, "false") != 0;
     bound->ignore_nulls = function_option_is(&options, "ignoreNullFields", ignore);
     bound->ascii = function_option_is(&options, "writeNonAsciiCharacterAsCodePoint", false);
+    bound->pretty = function_option_is(&options, "pretty", false);
     call->arg_count = 1;
     const struct type *type = call->args[0]->type;
     if (type->id == TYPE_VOID)

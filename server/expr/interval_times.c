@@ -1,4 +1,5 @@
 /* interval * number, interval / number. */
+#include "columnar/civil.h"
 #include "columnar/decimal.h"
 #include "expr/arithmetic.h"
 #include "expr/kernel_time.h"
@@ -8,6 +9,7 @@
 struct times {
     bool divide;
     bool try;
+    bool ansi;
 };
 
 static enum status fails(const struct kernel_call *call, uint32_t row, enum status status,
@@ -16,6 +18,12 @@ static enum status fails(const struct kernel_call *call, uint32_t row, enum stat
     const struct times *times = call->expr->call.bound;
     if (times->try)
         return kernel_set_null(call, row, err);
+    if (status == STATUS_INTERVAL_DIVIDED_BY_ZERO && call->out->type->id == TYPE_INTERVAL &&
+        !times->ansi)
+        return kernel_set_null(call, row, err);
+    if (status == STATUS_ARITHMETIC_OVERFLOW)
+        return error_raise(err, status, "message", "overflow", "alternative", "", "config",
+                           "\"spark.sql.ansi.enabled\"", NULL);
     if (status == STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITH_SUGGESTION)
         return error_raise(err, status, "functionName",
                            times->divide ? "`try_divide`" : "`try_multiply`", NULL);
@@ -104,7 +112,27 @@ static enum status ansi_interval(const struct kernel_call *call, struct error *e
     return OK;
 }
 
-/* The legacy interval by a double: months, then the rest of them as days, then microseconds. */
+/* Towards zero; what is no number is 0. */
+static double truncated(double value, double most)
+{
+    if (isnan(value))
+        return 0;
+    return value > most ? most : value < -most - 1 ? -most - 1 : trunc(value);
+}
+
+/* As Java's Math.round: half up. */
+static int64_t rounded(double value)
+{
+    value = floor(value + 0.5);
+    if (isnan(value))
+        return 0;
+    return value >= 9223372036854775808.0    ? INT64_MAX
+           : value <= -9223372036854775808.0 ? INT64_MIN
+                                             : (int64_t)value;
+}
+
+/* The legacy interval by a double: what is left of a day goes to the microseconds, what is left of
+ * a month is lost. */
 static enum status calendar(const struct kernel_call *call, struct error *err)
 {
     const struct times *times = call->expr->call.bound;
@@ -117,17 +145,17 @@ static enum status calendar(const struct kernel_call *call, struct error *err)
             TRY(fails(call, row, STATUS_INTERVAL_DIVIDED_BY_ZERO, err));
             continue;
         }
-        double factor = times->divide ? 1 / number : number;
         double months = times->divide ? x.months / number : x.months * number;
         double days = times->divide ? x.days / number : x.days * number;
         double micros = times->divide ? (double)x.micros / number : (double)x.micros * number;
-        if (isnan(factor) || fabs(months) > 2147483647 || fabs(days) > 2147483647 ||
-            fabs(micros) > 9.2e18) {
-            TRY(fails(call, row, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITH_SUGGESTION, err));
+        if (times->ansi && (fabs(months) >= 2147483648.0 || fabs(days) >= 2147483648.0)) {
+            TRY(fails(call, row, STATUS_ARITHMETIC_OVERFLOW, err));
             continue;
         }
-        out[row] = (struct calendar_interval){
-            .months = (int32_t)months, .days = (int32_t)days, .micros = (int64_t)round(micros)};
+        out[row].months = (int32_t)truncated(months, 2147483647.0);
+        out[row].days = (int32_t)truncated(days, 2147483647.0);
+        micros += (double)CIVIL_DAY_US * (days - out[row].days);
+        out[row].micros = rounded(micros);
     }
     return OK;
 }
@@ -139,16 +167,22 @@ RESOLVER(resolve_interval_times)
     const char *name = call->call.function->name;
     times->try = strncmp(name, "try", 3) == 0;
     times->divide = strchr(name, '/') != NULL;
+    times->ansi = ctx->ansi;
     call->call.bound = times;
     const struct type *type = call->args[0]->type;
     if (type->id == TYPE_INTERVAL) {
         TRY(function_apply(ctx, call, "interval,double->interval", err));
         call->call.kernel = calendar;
+        if (!times->try) {
+            call->call.function =
+                function_find(times->divide ? "calendar / number" : "calendar * number");
+            call->call.name = times->divide ? "divide_interval" : "multiply_interval";
+        }
     } else {
         TRY(function_apply(ctx, call, "day_time|year_month,numeric->1", err));
         call->type = type_simple(type->id);
         call->call.kernel = ansi_interval;
     }
-    call->nullable |= times->try;
+    call->nullable |= times->try || (type->id == TYPE_INTERVAL && times->divide);
     return OK;
 }

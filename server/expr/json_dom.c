@@ -15,6 +15,7 @@ struct reader {
     const uint8_t *at;
     const uint8_t *end;
     int depth;
+    bool halves; /* the string last read has halves of surrogate pairs */
 };
 
 struct json_dialect json_dom_defaults(void)
@@ -119,10 +120,37 @@ static bool take_unicode(struct reader *r, uint8_t **out)
         else
             r->at = start;
     }
-    if (code >= 0xD800 && code < 0xE000)
-        code = '?'; /* half of a pair */
+    if (code >= 0xD800 && code < 0xE000) { /* half of a pair */
+        *(*out)++ = 0xED;
+        *(*out)++ = (uint8_t)(0x80 | (code >> 6 & 0x3F));
+        *(*out)++ = (uint8_t)(0x80 | (code & 0x3F));
+        r->halves = true;
+        return true;
+    }
     *out += utf8_encode(code, *out);
     return true;
+}
+
+/* Each half of a pair becomes '?', in place. */
+static size_t replace_halves(uint8_t *text, size_t size)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < size; to++) {
+        bool half = text[i] == 0xED && i + 2 < size && text[i + 1] >= 0xA0;
+        text[to] = half ? '?' : text[i];
+        i += half ? 3 : 1;
+    }
+    return to;
+}
+
+struct bytes json_dom_text(const struct json_node *node, struct arena *arena)
+{
+    if (!node->halves)
+        return node->text;
+    struct bytes copy = arena_copy(arena, node->text);
+    uint8_t *text = arena_new_object(arena, copy.size_bytes + 1);
+    memcpy(text, copy.data, copy.size_bytes);
+    return bytes_of(text, replace_halves(text, copy.size_bytes));
 }
 
 /* Behind a backslash. */
@@ -150,6 +178,7 @@ static bool take_string(struct reader *r, uint8_t quote, struct bytes *out)
 {
     const uint8_t *start = r->at;
     const uint8_t *scan = start;
+    r->halves = false;
     while (scan < r->end && *scan != quote && *scan != '\\' && *scan >= ' ')
         scan++;
     if (scan < r->end && *scan == quote) {
@@ -250,7 +279,11 @@ static bool take_name(struct reader *r, struct bytes *out)
         return false;
     if (*r->at == '"' || (*r->at == '\'' && r->dialect->single_quotes)) {
         uint8_t quote = *r->at++;
-        return take_string(r, quote, out);
+        if (!take_string(r, quote, out))
+            return false;
+        struct json_node name = {.text = *out, .halves = r->halves};
+        *out = json_dom_text(&name, r->arena);
+        return true;
     }
     if (!r->dialect->unquoted_names)
         return false;
@@ -342,6 +375,7 @@ static bool take_scalar(struct reader *r, uint32_t *out)
     if (*out == JSON_DOM_NONE)
         return false;
     r->dom->nodes[*out].text = text;
+    r->dom->nodes[*out].halves = kind == JSON_DOM_STRING && r->halves;
     return true;
 }
 
@@ -382,7 +416,37 @@ static void add_unicode_escape(struct buffer *out, uint32_t code)
     buffer_printf(out, "\\u%04X", code);
 }
 
-void json_print_string(struct buffer *out, struct bytes text, bool ascii)
+enum print_mode {
+    PRINT_PLAIN,
+    PRINT_ASCII, /* other characters as escapes */
+    PRINT_UNITS, /* as Jackson writes bytes: what UTF-16 has in two units is two escapes */
+};
+
+/* Half of a surrogate pair, in three bytes. */
+static bool is_half(struct bytes text)
+{
+    return text.size_bytes >= 3 && text.data[0] == 0xED && text.data[1] >= 0xA0;
+}
+
+/* One character of more than one byte; the result is its size. */
+static size_t print_character(struct buffer *out, struct bytes text, enum print_mode mode)
+{
+    size_t size;
+    uint32_t code = utf8_decode(text, &size);
+    if (size == 0 && mode == PRINT_UNITS && is_half(text)) {
+        add_unicode_escape(out, 0xD000U | (text.data[1] & 0x3FU) << 6 | (text.data[2] & 0x3FU));
+        return 3;
+    }
+    if (mode == PRINT_ASCII || (mode == PRINT_UNITS && size == 4))
+        add_unicode_escape(out, code);
+    else if (size == 0)
+        buffer_add_text(out, "\xEF\xBF\xBD");
+    else
+        buffer_add(out, text.data, size);
+    return size == 0 ? 1 : size;
+}
+
+static void print_string(struct buffer *out, struct bytes text, enum print_mode mode)
 {
     static const char from[] = "\"\\\b\f\n\r\t";
     static const char to[] = "\"\\bfnrt";
@@ -399,18 +463,16 @@ void json_print_string(struct buffer *out, struct bytes text, bool ascii)
         } else if (c < 0x80) {
             buffer_add_byte(out, c);
         } else {
-            uint32_t code = utf8_decode(bytes_of(text.data + i, text.size_bytes - i), &size);
-            if (ascii)
-                add_unicode_escape(out, code);
-            else if (size == 0)
-                buffer_add_text(out, "\xEF\xBF\xBD");
-            else
-                buffer_add(out, text.data + i, size);
-            size = size == 0 ? 1 : size;
+            size = print_character(out, bytes_of(text.data + i, text.size_bytes - i), mode);
         }
         i += size;
     }
     buffer_add_byte(out, '"');
+}
+
+void json_print_string(struct buffer *out, struct bytes text, bool ascii)
+{
+    print_string(out, text, ascii ? PRINT_ASCII : PRINT_PLAIN);
 }
 
 static void print_float(struct buffer *out, struct bytes text)
@@ -454,7 +516,7 @@ void json_dom_print(struct buffer *out, const struct json_dom *dom, uint32_t nod
         print_float(out, n->text);
         return;
     case JSON_DOM_STRING:
-        json_print_string(out, n->text, false);
+        print_string(out, n->text, PRINT_UNITS);
         return;
     case JSON_DOM_ARRAY:
     case JSON_DOM_OBJECT:
@@ -466,7 +528,7 @@ void json_dom_print(struct buffer *out, const struct json_dom *dom, uint32_t nod
         if (child != n->first)
             buffer_add_byte(out, ',');
         if (object) {
-            json_print_string(out, dom->nodes[child].key, false);
+            print_string(out, dom->nodes[child].key, PRINT_UNITS);
             buffer_add_byte(out, ':');
         }
         json_dom_print(out, dom, child);

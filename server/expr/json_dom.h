@@ -29,6 +29,7 @@ struct json_node {
     uint32_t first; /* child, or JSON_DOM_NONE */
     uint32_t next;  /* sibling, or JSON_DOM_NONE */
     uint32_t count; /* children */
+    bool halves;    /* text of a string: has halves of surrogate pairs, in three bytes each */
 };
 
 /* Spark's options; the defaults are those of json_dom_defaults(). */
@@ -63,6 +64,9 @@ bool json_dom_read(struct json_dom *dom, struct arena *arena, struct bytes text,
 
 /* Appends the node as Jackson renders it: no blanks, floats as doubles. */
 void json_dom_print(struct buffer *out, const struct json_dom *dom, uint32_t node);
+
+/* The text of a string node with '?' for each half of a surrogate pair. */
+struct bytes json_dom_text(const struct json_node *node, struct arena *arena);
 
 /* A string with its quotes, as Jackson writes it; `ascii`: other characters as \uXXXX. */
 void json_print_string(struct buffer *out, struct bytes text, bool ascii);

@@ -317,7 +317,8 @@ static enum status div_interval(const struct kernel_call *call, struct error *er
         int64_t x = months ? KERNEL_ARG(int32_t, call, 0, row) : KERNEL_ARG(int64_t, call, 0, row);
         int64_t y = months ? KERNEL_ARG(int32_t, call, 1, row) : KERNEL_ARG(int64_t, call, 1, row);
         if (y == 0)
-            return error_raise(err, STATUS_INTERVAL_DIVIDED_BY_ZERO, NULL);
+            return error_raise(err, STATUS_DIVIDE_BY_ZERO, "config", "\"spark.sql.ansi.enabled\"",
+                               NULL);
         if (y == -1 && x == INT64_MIN)
             return arithmetic_overflow("Overflow in integral divide", "try_divide", err);
         out[row] = x / y;

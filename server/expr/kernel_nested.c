@@ -4,6 +4,7 @@
 #include "columnar/value_text.h"
 #include "expr/kernel_basic.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define ANSI_CONFIG "\"spark.sql.ansi.enabled\""
@@ -99,12 +100,49 @@ static uint32_t find_key(const struct vector *keys, const uint32_t *kept, uint32
     return i;
 }
 
+static bool is_minus_zero(const struct vector *keys, uint32_t index)
+{
+    if (keys->type->id == TYPE_DOUBLE)
+        return VECTOR_VALUES(double, keys)[index] == 0 &&
+               signbit(VECTOR_VALUES(double, keys)[index]);
+    return VECTOR_VALUES(float, keys)[index] == 0 && signbit(VECTOR_VALUES(float, keys)[index]);
+}
+
+/* A key -0.0 is the key 0.0: the keys, or a copy of them without. */
+static enum status without_minus_zeros(struct arena *arena, struct vector **keys, struct error *err)
+{
+    enum type_id id = (*keys)->type->id;
+    uint32_t length = (*keys)->constant ? 1 : (*keys)->length;
+    uint32_t first = 0;
+    if (id != TYPE_DOUBLE && id != TYPE_FLOAT)
+        return OK;
+    while (first < length && !is_minus_zero(*keys, first))
+        first++;
+    if (first == length)
+        return OK;
+    struct vector *copy;
+    TRY(vector_gather(arena, *keys, NULL, (*keys)->length, &copy, err));
+    for (uint32_t i = 0; i < copy->length; i++) {
+        if (!is_minus_zero(copy, i))
+            continue;
+        if (id == TYPE_DOUBLE)
+            VECTOR_VALUES(double, copy)[i] = 0;
+        else
+            VECTOR_VALUES(float, copy)[i] = 0;
+    }
+    *keys = copy;
+    return OK;
+}
+
 enum status map_finish(const struct kernel_call *call, struct list_entry *entries,
                        struct vector *keys, struct vector *values, const void *policy,
                        struct error *err)
 {
     struct arena *arena = call->ctx->arena;
     void *memory;
+    const struct vector *given = keys;
+    if (strcmp(call->expr->call.function->name, "transform_keys") != 0)
+        TRY(without_minus_zeros(arena, &keys, err));
     TRY(arena_alloc_raw(arena, (size_t)keys->length + 1, 2 * sizeof(uint32_t), &memory, err));
     uint32_t *kept_keys = memory;
     uint32_t *kept_values = kept_keys + keys->length;
@@ -120,7 +158,7 @@ enum status map_finish(const struct kernel_call *call, struct list_entry *entrie
                 return error_raise(err, STATUS_NULL_MAP_KEY, NULL);
             uint32_t place = start + find_key(keys, kept_keys + start, total - start, k);
             if (place < total && policy == NULL)
-                return duplicate_key(call, keys, k, err);
+                return duplicate_key(call, given, k, err);
             dropped |= place < total;
             kept_values[place] = k;
             if (place == total)

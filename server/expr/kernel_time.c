@@ -10,12 +10,30 @@
 
 /* ---- date + days ---- */
 
+/* A constant text becomes its number at once; NULL becomes 0. */
+static enum status days_of_text(struct resolve_context *ctx, struct expr *call, struct error *err)
+{
+    struct vector *text;
+    int64_t days = 0;
+    TRY(function_constant(ctx, call, 1, "days", &text, err));
+    if (vector_is_null(text, 0) || number_cast_integer(*VECTOR_VALUES(struct bytes, text), false,
+                                                       INT32_MIN, INT32_MAX, &days) == TEXT_OK)
+        call->args[1] = expr_literal_int(ctx->arena, (int32_t)days);
+    else
+        call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_INT));
+    return OK;
+}
+
 RESOLVER(resolve_date_add)
 {
     *out = call;
     const struct expr *days = call->args[1];
     enum type_id id = days->type->id;
-    if (id == TYPE_VOID || (id == TYPE_STRING && expr_is_foldable(days)))
+    bool literal = days->kind == EXPR_LITERAL ||
+                   (days->kind == EXPR_CAST && days->args[0]->kind == EXPR_LITERAL);
+    if (id == TYPE_STRING && literal)
+        TRY(days_of_text(ctx, call, err));
+    else if (id == TYPE_VOID || (id == TYPE_STRING && expr_is_foldable(days)))
         call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_INT));
     else if (id != TYPE_INT && id != TYPE_SHORT && id != TYPE_BYTE)
         return function_wrong_type(call, 1, "(\"INT\" or \"SMALLINT\" or \"TINYINT\")", err);
@@ -82,6 +100,17 @@ static enum status time_overflow(const struct kernel_call *call, struct error *e
     return status;
 }
 
+static enum status overflow(struct error *err)
+{
+    return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", "overflow", "alternative", "",
+                       "config", "\"spark.sql.ansi.enabled\"", NULL);
+}
+
+static enum status cannot_negate(struct error *err)
+{
+    return error_raise(err, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITHOUT_SUGGESTION, NULL);
+}
+
 /* ---- + months ---- */
 
 static bool date_add_months(int32_t date, int64_t months, int32_t *out)
@@ -97,8 +126,10 @@ static enum status date_months(const struct kernel_call *call, int sign, struct 
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int64_t months = (int64_t)sign * KERNEL_ARG(int32_t, call, 1, row);
+        if (months > INT32_MAX)
+            return cannot_negate(err);
         if (!date_add_months(KERNEL_ARG(int32_t, call, 0, row), months, &out[row]))
-            return time_overflow(call, err);
+            return overflow(err);
     }
     return OK;
 }
@@ -142,8 +173,10 @@ static enum status timestamp_months(const struct kernel_call *call, int sign, st
     const struct zone *zone = zone_of(call);
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
-        struct calendar_interval interval = {
-            .months = (int32_t)(sign * (int64_t)KERNEL_ARG(int32_t, call, 1, row))};
+        int64_t months = (int64_t)sign * KERNEL_ARG(int32_t, call, 1, row);
+        if (months > INT32_MAX)
+            return cannot_negate(err);
+        struct calendar_interval interval = {.months = (int32_t)months};
         if (!timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
             return time_overflow(call, err);
     }
@@ -191,6 +224,11 @@ static struct calendar_interval interval_of(const struct kernel_call *call, uint
                                       .micros = us % CIVIL_DAY_US};
 }
 
+static bool is_day_time(const struct kernel_call *call)
+{
+    return call->args[1]->type->id == TYPE_INTERVAL_DT;
+}
+
 static bool negate(struct calendar_interval *interval)
 {
     return !__builtin_sub_overflow(0, interval->months, &interval->months) &&
@@ -205,6 +243,8 @@ static enum status timestamp_interval(const struct kernel_call *call, bool plus,
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         struct calendar_interval interval = interval_of(call, row);
+        if (!plus && is_day_time(call) && KERNEL_ARG(int64_t, call, 1, row) == INT64_MIN)
+            return cannot_negate(err);
         if ((!plus && !negate(&interval)) ||
             !timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
             return time_overflow(call, err);
@@ -231,6 +271,13 @@ static enum status date_interval(const struct kernel_call *call, bool plus, stru
         struct calendar_interval interval = interval_of(call, row);
         if (!plus && !negate(&interval))
             return time_overflow(call, err);
+        if (interval.micros != 0 && call->expr->call.bound == NULL) {
+            int64_t us = KERNEL_ARG(int32_t, call, 0, row) * CIVIL_DAY_US;
+            if (!timestamp_add(us, interval, timezone_utc(), &us))
+                return time_overflow(call, err);
+            out[row] = (int32_t)civil_floor_div(us, CIVIL_DAY_US);
+            continue;
+        }
         if (interval.micros != 0)
             return error_raise(err, STATUS_INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION,
                                "ansiConfig", "\"spark.sql.ansi.enabled\"", NULL);

@@ -275,9 +275,11 @@ static enum status arithmetic(struct resolve_context *ctx, struct expr *call,
     };
     TRY(meet(ctx, rule, call, err));
     const struct type *type = call->args[0]->type;
-    if (type->id == TYPE_DECIMAL)
+    if (type->id == TYPE_DECIMAL) {
+        CHECK((size_t)operation < sizeof decimal_operations / sizeof *decimal_operations);
         type =
             coercion_decimal_result(ctx, decimal_operations[operation], type, call->args[1]->type);
+    }
     finish_arithmetic(call, type, operation, mode);
     return OK;
 }
@@ -356,7 +358,8 @@ static enum status date_and_days(struct resolve_context *ctx, const struct expr 
     const char *name = plus ? "date_add" : "date_sub";
     if (days->type->id != TYPE_STRING)
         return resolve_as(ctx, call, name, date, days, out, err);
-    struct expr *args[] = {date, coercion_cast(ctx, days, type_simple(TYPE_DATE))};
+    struct expr *args[] = {
+        date, coercion_cast(ctx, days, type_simple(ctx->ansi ? TYPE_DATE : TYPE_DOUBLE))};
     struct expr *shown = expr_call(ctx->arena, function_find(name), name, args, 2);
     shown->position = call->position;
     shown->position_end = call->position_end;
@@ -410,8 +413,11 @@ static enum status subtract_times(struct resolve_context *ctx, struct expr *call
     bool dates = !is_timestamp(args[0]->type) && !is_timestamp(args[1]->type);
     for (uint32_t i = 0; !dates && !ctx->ansi && i < 2; i++) {
         if (args[i]->type->id == TYPE_STRING)
-            return function_wrong_type(call, i, "\"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)\"",
-                                       err);
+            return function_wrong_type(
+                call, i,
+                "(\"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)\" or \"(TIMESTAMP_LTZ(P) OR "
+                "TIMESTAMP_NTZ(P) WITH P IN [7, 9])\")",
+                err);
     }
     if (dates)
         return resolve_as(ctx, call, "date - date", args[0], args[1], out, err);
@@ -701,6 +707,36 @@ static struct expr *boolean_itself(const struct resolve_context *ctx, const stru
     return NULL;
 }
 
+/*
+ * An integer beside a decimal literal is compared with the whole number next to it.  Sets *always,
+ * if the literal is beyond all integers, to what the comparison always is.
+ */
+static void round_decimal_literal(struct resolve_context *ctx, struct expr *call,
+                                  enum comparison_operation operation, struct expr **always)
+{
+    uint32_t side = call->args[1]->type->id == TYPE_DECIMAL ? 1 : 0;
+    const struct expr *literal = call->args[side];
+    if (literal->kind != EXPR_LITERAL || literal->type->id != TYPE_DECIMAL ||
+        !type_is_integral(call->args[1 - side]->type) || vector_is_null(literal->literal.value, 0))
+        return;
+    bool greater = operation == COMPARE_GREATER || operation == COMPARE_GREATER_EQUAL;
+    bool equal = operation == COMPARE_GREATER_EQUAL || operation == COMPARE_LESS_EQUAL;
+    if (!greater && !equal && operation != COMPARE_LESS)
+        return;
+    bool up = side == 1 ? greater == equal : greater != equal;
+    int128 unit = 1;
+    for (int i = 0; i < literal->type->scale; i++)
+        unit *= 10;
+    int128 value = *VECTOR_VALUES(int128, literal->literal.value);
+    int128 whole = value / unit;
+    int128 rest = value % unit;
+    whole += up && rest > 0 ? 1 : !up && rest < 0 ? -1 : 0;
+    if (value / unit >= INT64_MIN && value / unit <= INT64_MAX)
+        call->args[side] = expr_literal_long(ctx->arena, (int64_t)whole);
+    else
+        *always = expr_literal_boolean(ctx->arena, greater == ((side == 1) == (value < 0)));
+}
+
 static enum status compare(struct resolve_context *ctx, struct expr *call,
                            enum comparison_operation operation, struct expr **out,
                            struct error *err)
@@ -713,6 +749,12 @@ static enum status compare(struct resolve_context *ctx, struct expr *call,
     }
     if (operation == COMPARE_EQUAL || operation == COMPARE_NULL_EQUAL)
         equal_to_boolean(ctx, call);
+    else
+        round_decimal_literal(ctx, call, operation, &itself);
+    if (itself != NULL) {
+        *out = itself;
+        return OK;
+    }
     TRY(meet(ctx, &comparison, call, err));
     if (!type_is_orderable(call->args[0]->type))
         return function_not_orderable(call, call->args[0]->type, err);

@@ -63,22 +63,33 @@ static void add_mapped(struct buffer *out, uint32_t code, enum mapping mapping)
                       : find_pair(unicode_upper_pairs, unicode_upper_pairs_count, code));
 }
 
+static bool has_lower(uint32_t code)
+{
+    return find_pair(unicode_lower_pairs, unicode_lower_pairs_count, code) != code ||
+           find_triple(unicode_lower_triples, unicode_lower_triples_count, code) != NULL;
+}
+
+static bool has_upper(uint32_t code)
+{
+    return find_pair(unicode_upper_pairs, unicode_upper_pairs_count, code) != code ||
+           find_triple(unicode_upper_triples, unicode_upper_triples_count, code) != NULL;
+}
+
 bool unicode_is_upper(uint32_t code)
 {
-    return find_pair(unicode_lower_pairs, unicode_lower_pairs_count, code) != code;
+    return has_lower(code) && !has_upper(code);
 }
 
 bool unicode_is_lower(uint32_t code)
 {
-    return find_pair(unicode_upper_pairs, unicode_upper_pairs_count, code) != code ||
-           find_triple(unicode_upper_triples, unicode_upper_triples_count, code) != NULL;
+    return has_upper(code) && !has_lower(code);
 }
 
 static bool is_cased(uint32_t code)
 {
     if (code < 0x80)
         return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-    return unicode_is_upper(code) || unicode_is_lower(code);
+    return has_lower(code) || has_upper(code);
 }
 
 #define CAPITAL_SIGMA 0x3A3

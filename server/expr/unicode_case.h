@@ -33,7 +33,7 @@ void unicode_add_lower(struct buffer *out, struct bytes text);
 /* The first letter behind each blank (and the first of all) in title case, the others lower. */
 void unicode_add_title_words(struct buffer *out, struct bytes text);
 
-/* Letters that have a mapping to the other case. */
+/* Letters that have a mapping to the other case, and only to it: those in title case have both. */
 bool unicode_is_upper(uint32_t code);
 bool unicode_is_lower(uint32_t code);
 

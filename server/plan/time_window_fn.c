@@ -12,6 +12,23 @@
 #include "expr/kernel.h"
 #include "plan/physical.h"
 
+/* What would help if a window of some selected row begins before the first TIMESTAMP, or ends after
+ * the last; NULL: none does. */
+static const char *window_overflow(const struct kernel_call *call, const int64_t *starts,
+                                   const int64_t *ends)
+{
+    for (uint32_t i = 0; i < call->selected; i++) {
+        uint32_t row = kernel_row(call, i);
+        if (kernel_arg_is_null(call, 0, row))
+            continue;
+        if (starts[row] > KERNEL_ARG(int64_t, call, 0, row))
+            return " Use 'try_subtract' to tolerate overflow and return NULL instead.";
+        if (ends[row] < starts[row])
+            return " Use 'try_add' to tolerate overflow and return NULL instead.";
+    }
+    return NULL;
+}
+
 static enum status kernel_time_window(const struct kernel_call *call, struct error *err)
 {
     const struct type *time = call->out->type->fields[0].type;
@@ -24,13 +41,19 @@ static enum status kernel_time_window(const struct kernel_call *call, struct err
     int64_t size = KERNEL_ARG(int64_t, call, 1, 0), slide = KERNEL_ARG(int64_t, call, 2, 0);
     int64_t offset = KERNEL_ARG(int64_t, call, 3, 0), back = KERNEL_ARG(int64_t, call, 4, 0);
     uint32_t step = kernel_step(call->args[0]);
+    bool wraps = false;
     for (uint32_t row = 0; row < call->rows; row++) {
         uint64_t t = (uint64_t)in[(size_t)row * step];
         int64_t rest = (int64_t)(t - (uint64_t)offset) % slide;
         uint64_t first = t - (uint64_t)(rest < 0 ? rest + slide : rest) - (uint64_t)back;
         starts[row] = (int64_t)first;
         ends[row] = (int64_t)(first + (uint64_t)size);
+        wraps |= starts[row] > (int64_t)t || ends[row] < starts[row];
     }
+    const char *instead = wraps ? window_overflow(call, starts, ends) : NULL;
+    if (instead != NULL) /* rows that are not selected may wrap */
+        return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", "overflow", "alternative",
+                           instead, "config", "\"spark.sql.ansi.enabled\"", NULL);
     CHECK(call->out->child_count == 2);
     call->out->children[0] = start;
     call->out->children[1] = end;

@@ -166,6 +166,10 @@ static enum status add(struct scan *scan, const struct amount *amount,
         widen(&scan->year_month_from, &scan->year_month_to, unit->field);
         return OK;
     }
+    CHECK(unit->micros > 0);
+    int64_t days_max = INT32_MAX + (int64_t)amount->negative; /* days are an INT */
+    if (unit->field == AST_UNIT_DAY && amount->whole > days_max / (unit->micros / MICROS_PER_DAY))
+        return overflow(scan);
     if (__builtin_mul_overflow(amount->whole, unit->micros, &value) ||
         __builtin_add_overflow(scan->micros, sign * value, &scan->micros) ||
         __builtin_add_overflow(scan->micros, sign * (amount->nanos / 1000), &scan->micros)) {

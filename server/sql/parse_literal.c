@@ -241,10 +241,12 @@ static enum status integer(struct parser *parser, const struct number_type *type
 static enum status floating(struct parser *parser, const struct number_type *type, const char *text,
                             int position, struct ast_literal *out)
 {
-    if (type->kind == AST_LITERAL_FLOAT)
+    out->floating = strtod(text, NULL);
+    if (type->kind == AST_LITERAL_FLOAT) { /* the limit is exact: 3.4028235E38F does not round */
+        if (fabs(out->floating) > 3.4028234663852886E+38)
+            return out_of_range(parser, type, text, position);
         out->floating = (double)strtof(text, NULL);
-    else
-        out->floating = strtod(text, NULL);
+    }
     return isinf(out->floating) ? out_of_range(parser, type, text, position) : OK;
 }
 
@@ -515,7 +517,8 @@ enum status parser_literal(struct parser *parser, struct ast_expr **out)
         return number(parser, out);
     if (token->kind == TOKEN_WORD && parser_interval_ahead(parser))
         return parser_interval(parser, out);
-    if (token->kind == TOKEN_WORD && parser_kind(parser, 1) == TOKEN_STRING)
+    bool word = token->kind == TOKEN_WORD && token->keyword != KW_CASE;
+    if (word && parser_kind(parser, 1) == TOKEN_STRING)
         return typed_literal(parser, out);
     struct ast_expr *expr = parser_node(parser, AST_EXPR_LITERAL, token->position);
     if (token->kind == TOKEN_STRING) {
