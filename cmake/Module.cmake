@@ -65,13 +65,15 @@ function(fuzz_test name)
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   set(options -timeout=20 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=0 -verbosity=0
     -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/)
-  # The short run is the same every time; the long one looks for what nobody has seen.
-  add_test(NAME fuzz/${name} COMMAND fuzz_${name} -seed=1 -runs=4000 -max_total_time=60 ${options}
-    ${CMAKE_CURRENT_BINARY_DIR}/short_${name} ${corpus})
+  # The short run is the same every time: what an earlier one found is removed first.  The long one
+  # looks for what nobody has seen.
+  set(short ${CMAKE_CURRENT_BINARY_DIR}/short_${name})
+  add_test(NAME fuzz/${name}
+    COMMAND sh -c "rm -rf \"$1\" && mkdir \"$1\" && shift && exec \"$@\"" short ${short}
+      $<TARGET_FILE:fuzz_${name}> -seed=1 -runs=4000 -max_total_time=60 ${options} ${short} ${corpus})
   set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz-smoke TIMEOUT 180)
   add_test(NAME fuzz_long/${name} COMMAND fuzz_${name} -max_total_time=60 ${options}
     ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
   set_tests_properties(fuzz_long/${name} PROPERTIES LABELS "fuzz-smoke;slow" TIMEOUT 240)
-  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/short_${name}
-    ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/found_${name} ${corpus})
 endfunction()
