@@ -17,6 +17,7 @@
 #include "plan/physical_plan.h"
 
 struct exec_node;
+struct spill_file;
 struct stateful_ops;
 
 struct exec_node_ops {
@@ -43,6 +44,9 @@ struct exec_node_ops {
 
     /* Optional, of the writers of boundaries: memory of what they have for the partitions. */
     size_t (*bytes)(const struct exec_node *self);
+    /* Optional, of the same: moves it to the file, as far as that is possible.  Errors: those of
+     * the disk. */
+    enum status (*put_away)(struct exec_node *self, struct spill_file *file, struct error *err);
 
     /* NULL, or what an operator with state can do besides: exec/stateful.h. */
     const struct stateful_ops *stateful;

@@ -12,6 +12,10 @@
  * so that the partition reads its lane from front to back and copies what is new as it is.  The
  * large pieces of a lane are of the memory that the state takes its blocks from: each goes back
  * once its groups are taken, so that the state grows into memory that is there already.
+ *
+ * When the groups take more memory than the query may use for them, they move to the disk, piece
+ * after piece, and the lanes begin anew: a group may then come several times.  States that point
+ * to something cannot be moved.
  */
 #include "exec/node_partial_aggregate.h"
 
@@ -20,6 +24,7 @@
 #include "base/huge.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
+#include "state/spill_file.h"
 
 #include <stdlib.h>
 
@@ -28,6 +33,8 @@
 #define PROBE_ROWS        16384 /* after so many rows it is decided whether looking pays */
 #define PIECE_BYTES_FIRST ((uint32_t)1 << 10)
 #define PREFETCH          8
+#define MOVED_BYTES       ((size_t)128 << 10) /* at once, unless a piece is larger */
+#define READ_BYTES        ((size_t)512 << 10) /* of what was moved, together */
 #define ADDRESS_BITS      48
 #define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
 
@@ -43,6 +50,9 @@ struct lane {
     struct partial_piece *first;
     struct partial_piece *last;
     size_t huge_bytes;
+    struct spill_extent *moved; /* pieces, head and all */
+    uint32_t moved_count;
+    uint32_t moved_capacity;
 };
 
 #define PIECE_BYTES_MAX ((uint32_t)(HUGE_PIECE_MIN - sizeof(struct partial_piece)))
@@ -59,7 +69,9 @@ struct partial {
     uint64_t *slots; /* 16 bits of the hash << 48 | address of the group; 0: free */
     uint64_t mask;
     uint64_t rows;
-    bool direct; /* every row is a group */
+    bool direct;             /* every row is a group */
+    struct spill_file *file; /* where pieces have been moved to */
+    struct buffer moving;
 };
 
 static enum status partial_open(struct exec_node *self, struct arena *query,
@@ -89,8 +101,12 @@ static void free_pieces(struct lane *lane, const struct partial_piece *end)
 
 static void free_lanes(struct partial *partial)
 {
-    for (uint32_t i = 0; i < partial->lane_count; i++)
+    for (uint32_t i = 0; i < partial->lane_count; i++) {
         free_pieces(&partial->lanes[i], NULL);
+        free(partial->lanes[i].moved);
+        partial->lanes[i].moved = NULL;
+        partial->lanes[i].moved_count = partial->lanes[i].moved_capacity = 0;
+    }
 }
 
 /* The groups of a batch are collected over all tasks of the thread. */
@@ -133,6 +149,7 @@ static struct state_entry *entry_of(struct partial_group *group)
 
 static uint64_t slot_value(const struct partial_group *group)
 {
+    CHECK(group != NULL);
     return (group->hash & ~ADDRESS_MASK) | (uint64_t)(uintptr_t)group;
 }
 
@@ -343,6 +360,7 @@ static void partial_close(struct exec_node *self)
         return;
     free_lanes(partial);
     arena_free(partial->arena);
+    buffer_fini(&partial->moving);
     free(partial->lanes);
     free(partial->slots);
 }
@@ -386,11 +404,100 @@ static size_t partial_bytes(const struct exec_node *self)
 {
     const struct partial *partial = self->state;
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
-    size_t huge_bytes = 0;
+    size_t lane_bytes = 0;
     for (uint32_t i = 0; i < partial->lane_count; i++)
-        huge_bytes += partial->lanes[i].huge_bytes;
-    return arena_used_bytes(partial->arena) + huge_bytes +
+        lane_bytes += partial->lanes[i].huge_bytes +
+                      partial->lanes[i].moved_capacity * sizeof *partial->lanes[i].moved;
+    return arena_used_bytes(partial->arena) + lane_bytes +
            (partial->slots == NULL ? 0 : (size_t)(partial->mask + 1) * sizeof *partial->slots);
+}
+
+/* ---- to the disk ---- */
+
+static struct spill_extent *add_moved(struct lane *lane)
+{
+    if (lane->moved_count == lane->moved_capacity) {
+        lane->moved_capacity = lane->moved_capacity == 0 ? 4 : lane->moved_capacity * 2;
+        lane->moved = realloc(lane->moved, lane->moved_capacity * sizeof *lane->moved);
+        CHECK(lane->moved != NULL);
+    }
+    return &lane->moved[lane->moved_count++];
+}
+
+/* Some pieces of a lane become one. */
+static enum status move_some(struct partial *partial, struct lane *lane,
+                             const struct partial_piece **piece, struct error *err)
+{
+    struct partial_piece head = {0};
+    struct buffer *moving = &partial->moving;
+    buffer_clear(moving);
+    buffer_add(moving, &head, sizeof head);
+    while (*piece != NULL && (moving->size_bytes == sizeof head ||
+                              moving->size_bytes + (*piece)->used <= MOVED_BYTES)) {
+        buffer_add(moving, (*piece)->data, (*piece)->used);
+        *piece = (*piece)->next;
+    }
+    head.used = head.size = (uint32_t)(moving->size_bytes - sizeof head);
+    memcpy(moving->data, &head, sizeof head);
+    return spill_extent_write(partial->file, buffer_bytes(moving), add_moved(lane), err);
+}
+
+static enum status partial_put_away(struct exec_node *self, struct spill_file *file,
+                                    struct error *err)
+{
+    struct partial *partial = self->state;
+    CHECK_MAGIC(partial, PARTIAL_MAGIC);
+    partial->file = file;
+    if (!partial->calls.plain)
+        return OK;
+    for (uint32_t i = 0; i < partial->lane_count; i++) {
+        struct lane *lane = &partial->lanes[i];
+        const struct partial_piece *piece = lane->first;
+        while (piece != NULL)
+            TRY(move_some(partial, lane, &piece, err));
+        free_pieces(lane, NULL);
+    }
+    free(partial->slots);
+    partial->slots = NULL;
+    partial->count = partial->rows = 0;
+    buffer_fini(&partial->moving);
+    arena_reset(partial->arena);
+    arena_trim(partial->arena);
+    return OK;
+}
+
+enum status partial_read_moved(const struct exec_node *writer, uint32_t run, uint32_t partition,
+                               struct partial_moved *moved, struct partial_reader *out,
+                               struct error *err)
+{
+    const struct partial *partial = writer->state;
+    CHECK_MAGIC(partial, PARTIAL_MAGIC);
+    struct partial_piece head = {0};
+    struct buffer *bytes = &moved->bytes;
+    buffer_clear(bytes);
+    buffer_add(bytes, &head, sizeof head);
+    *out = (struct partial_reader){.value_bytes = partial->calls.block_bytes};
+    if (partial->run != run)
+        return OK;
+    CHECK(partition < partial->lane_count);
+    const struct lane *lane = &partial->lanes[partition];
+    for (; moved->next < lane->moved_count && bytes->size_bytes < READ_BYTES; moved->next++) {
+        TRY(spill_extent_read(partial->file, &lane->moved[moved->next], &moved->one, err));
+        buffer_add(bytes, moved->one.data + sizeof head, moved->one.size_bytes - sizeof head);
+    }
+    if (bytes->size_bytes == sizeof head)
+        return OK;
+    head.used = head.size = (uint32_t)(bytes->size_bytes - sizeof head);
+    memcpy(bytes->data, &head, sizeof head);
+    out->piece = (const struct partial_piece *)(void *)bytes->data;
+    return OK;
+}
+
+void partial_moved_fini(struct partial_moved *moved)
+{
+    buffer_fini(&moved->bytes);
+    buffer_fini(&moved->one);
+    moved->next = 0;
 }
 
 const struct exec_node_ops node_partial_aggregate = {
@@ -400,4 +507,5 @@ const struct exec_node_ops node_partial_aggregate = {
     .push = partial_push,
     .close = partial_close,
     .bytes = partial_bytes,
+    .put_away = partial_put_away,
 };

@@ -34,6 +34,19 @@ struct partial_reader partial_read(const struct exec_node *writer, uint32_t run,
                                    uint32_t partition);
 /* NULL after the last.  Borrowed until partial_taken() or the next batch. */
 const struct partial_group *partial_next(struct partial_reader *reader);
+/* What has been moved to the disk comes besides, as much at a time as is good to look for at once:
+ * read into `moved`, which is zeroed in the beginning.  reader.piece is NULL behind the last.
+ * Errors: those of the disk. */
+struct partial_moved {
+    struct buffer bytes; /* where the groups lie */
+    struct buffer one;
+    uint32_t next;
+};
+MUST_USE enum status partial_read_moved(const struct exec_node *writer, uint32_t run,
+                                        uint32_t partition, struct partial_moved *moved,
+                                        struct partial_reader *out, struct error *err);
+void partial_moved_fini(struct partial_moved *moved);
+
 /* Nothing that the reader has returned is needed any more: gives back its memory, as far as the
  * reader is not in the middle of it.  Read again, the partition begins behind it. */
 void partial_taken(const struct exec_node *writer, uint32_t partition,

@@ -49,8 +49,9 @@ struct stream_aggregate {
     struct buffer value;
     bool restored; /* from a former run, whose watermark may have been another */
     struct spill spill;
-    struct arena *passing; /* groups of the disk that only come out; NULL until needed */
-    struct buffer moves;   /* changes: groups that have changed their bucket */
+    struct arena *passing;      /* groups of the disk that only come out; NULL until needed */
+    struct partial_moved moved; /* groups that a writer has moved to the disk */
+    struct buffer moves;        /* changes: groups that have changed their bucket */
 };
 
 static enum status aggregate_open(struct exec_node *self, struct arena *query,
@@ -264,14 +265,12 @@ static enum status fetch_groups(struct stream_aggregate *aggregate, const struct
     return spill_fetch(&aggregate->spill, &loader.base, err);
 }
 
-static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
-                                  struct exec_node *writer, struct error *err)
+/* Takes what a reader has; pieces in the memory of `writer` (NULL: they are not) go back. */
+static enum status take_groups(struct stream_aggregate *aggregate, struct exec_context *ctx,
+                               struct partial_reader reader, const struct exec_node *writer,
+                               struct error *err)
 {
-    struct stream_aggregate *aggregate = self->state;
-    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
-    CHECK(input == 0);
     struct pulled pulled[PULL_GROUPS];
-    struct partial_reader reader = partial_read(writer, ctx->run, ctx->partition);
     const struct partial_piece *piece = reader.piece;
     uint32_t count = PULL_GROUPS;
     if (!spill_is_empty(&aggregate->spill))
@@ -282,11 +281,29 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
             state_bucket_prefetch_entry(pulled[i].bucket, pulled[i].group->hash);
         for (uint32_t i = 0; i < count; i++)
             TRY(take_group(aggregate, ctx, pulled[i].bucket, pulled[i].group, err));
-        if (reader.piece != piece)
+        if (reader.piece != piece && writer != NULL)
             partial_taken(writer, ctx->partition, &reader);
         piece = reader.piece;
     }
     return OK;
+}
+
+static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                                  struct exec_node *writer, struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    CHECK(input == 0);
+    struct partial_moved *moved = &aggregate->moved;
+    struct partial_reader reader;
+    for (;;) {
+        TRY(partial_read_moved(writer, ctx->run, ctx->partition, moved, &reader, err));
+        if (reader.piece == NULL)
+            break;
+        TRY(take_groups(aggregate, ctx, reader, NULL, err));
+    }
+    partial_moved_fini(moved);
+    return take_groups(aggregate, ctx, partial_read(writer, ctx->run, ctx->partition), writer, err);
 }
 
 /* Collects groups and emits them, a batch at a time. */
@@ -642,6 +659,7 @@ static void aggregate_close(struct exec_node *self)
     buffer_fini(&aggregate->scratch);
     buffer_fini(&aggregate->value);
     buffer_fini(&aggregate->moves);
+    partial_moved_fini(&aggregate->moved);
 }
 
 static const struct stateful_ops aggregate_stateful = {

@@ -32,8 +32,7 @@ struct change_record {
     struct exec_node *node;
     struct buffer bytes;
     struct spill_file *file; /* where they were put away */
-    uint32_t page;
-    size_t put_away_bytes; /* 0: they were not */
+    struct spill_extent put_away;
 };
 
 struct pipeline {
@@ -51,6 +50,7 @@ struct pipeline {
     const atomic_bool *cancelled;
     uint64_t memory_limit;
     uint64_t writer_limit;
+    struct spill_file *batch_file;
     int64_t late_watermark_us; /* the query's, for the present task */
     int64_t eviction_watermark_us;
 };
@@ -68,10 +68,14 @@ enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct erro
 /* What a batch collects for the partitions is no state yet, but memory. */
 static enum status check_writer(const struct pipeline *pipeline, struct error *err)
 {
-    const struct exec_node *writer = pipeline->writer;
+    struct exec_node *writer = pipeline->writer;
     if (pipeline->memory_limit == 0 || writer == NULL || writer->ops->bytes == NULL)
         return OK;
     uint64_t bytes = writer->ops->bytes(writer);
+    if (writer->ops->put_away != NULL && bytes > pipeline->writer_limit / 2) {
+        TRY(writer->ops->put_away(writer, pipeline->batch_file, err));
+        bytes = writer->ops->bytes(writer);
+    }
     return bytes <= pipeline->writer_limit
                ? OK
                : pipeline_batch_too_large(bytes, pipeline->memory_limit, err);
@@ -295,6 +299,7 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     pipeline->cancelled = task->cancelled;
     pipeline->memory_limit = task->memory_limit;
     pipeline->writer_limit = task->writer_limit;
+    pipeline->batch_file = task->batch_file;
     for (struct node_list *entry = pipeline->nodes; entry != NULL; entry = entry->next) {
         entry->node->inputs_finished = 0;
         if (entry->node->ops->begin != NULL)
@@ -344,7 +349,7 @@ enum status pipeline_changes(struct pipeline *pipeline, struct error *err)
     for (uint32_t i = 0; i < pipeline->boundary_count; i++) {
         struct change_record *record = &pipeline->changes[i];
         buffer_clear(&record->bytes);
-        record->put_away_bytes = 0;
+        record->put_away.bytes = 0;
         if (record->node->ops->stateful->changes == NULL)
             continue;
         changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
@@ -534,13 +539,9 @@ enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file
     for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
         struct change_record *record = &pipeline->changes[i];
         struct bytes bytes = pipeline_change(pipeline, i);
-        if (bytes.size_bytes > 0) {
-            size_t pages = (bytes.size_bytes + SPILL_PAGE_BYTES - 1) / SPILL_PAGE_BYTES;
-            TRY(spill_file_take(file, (uint32_t)pages, &record->page, err));
-            TRY(spill_file_write(file, record->page, bytes, err));
-            record->put_away_bytes = bytes.size_bytes;
-            record->file = file;
-        }
+        record->file = file;
+        if (bytes.size_bytes > 0)
+            TRY(spill_extent_write(file, bytes, &record->put_away, err));
         buffer_fini(&record->bytes);
     }
     return OK;
@@ -551,10 +552,10 @@ enum status pipeline_bring_change(struct pipeline *pipeline, uint32_t index, boo
 {
     CHECK(index < pipeline_change_count(pipeline));
     struct change_record *record = &pipeline->changes[index];
-    size_t size = record->put_away_bytes;
-    *put_away = size > 0;
-    record->put_away_bytes = 0;
-    return size == 0 ? OK : spill_file_read(record->file, record->page, size, &record->bytes, err);
+    struct spill_extent extent = record->put_away;
+    *put_away = extent.bytes > 0;
+    record->put_away.bytes = 0;
+    return extent.bytes == 0 ? OK : spill_extent_read(record->file, &extent, &record->bytes, err);
 }
 
 void pipeline_drop_change(struct pipeline *pipeline, uint32_t index)

@@ -30,11 +30,12 @@ struct pipeline_task {
     int64_t eviction_watermark_us;
     int64_t batch_timestamp_us;
     uint64_t random_seed;
-    uint32_t task;                /* 0-based: spark_partition_id() */
-    struct batch_receiver *sink;  /* NULL: a consumer takes the rows */
-    const atomic_bool *cancelled; /* NULL: never; set: the next input fails */
-    uint64_t memory_limit;        /* limits.memoryBytes; 0: none */
-    uint64_t writer_limit;        /* of it, for what waits for the partitions */
+    uint32_t task;                 /* 0-based: spark_partition_id() */
+    struct batch_receiver *sink;   /* NULL: a consumer takes the rows */
+    const atomic_bool *cancelled;  /* NULL: never; set: the next input fails */
+    uint64_t memory_limit;         /* limits.memoryBytes; 0: none */
+    uint64_t writer_limit;         /* of it, for what waits for the partitions */
+    struct spill_file *batch_file; /* where that may go instead, from half of it on */
 };
 
 struct pipeline_config {

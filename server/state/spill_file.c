@@ -4,6 +4,7 @@
 #include "state/spill_file.h"
 
 #include "base/check.h"
+#include "base/crc32c.h"
 #include "base/path.h"
 
 #include <stdatomic.h>
@@ -104,6 +105,25 @@ enum status spill_file_read(struct spill_file *file, uint32_t page, size_t size_
 enum status spill_file_damaged(const struct spill_file *file, struct error *err)
 {
     return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", file->path, NULL);
+}
+
+enum status spill_extent_write(struct spill_file *file, struct bytes content,
+                               struct spill_extent *out, struct error *err)
+{
+    size_t pages = (content.size_bytes + SPILL_PAGE_BYTES - 1) / SPILL_PAGE_BYTES;
+    CHECK(pages > 0 && pages < UINT32_MAX);
+    TRY(spill_file_take(file, (uint32_t)pages, &out->page, err));
+    out->crc = crc32c(0, content.data, content.size_bytes);
+    out->bytes = content.size_bytes;
+    return spill_file_write(file, out->page, content, err);
+}
+
+enum status spill_extent_read(struct spill_file *file, const struct spill_extent *extent,
+                              struct buffer *out, struct error *err)
+{
+    TRY(spill_file_read(file, extent->page, extent->bytes, out, err));
+    return crc32c(0, out->data, out->size_bytes) == extent->crc ? OK
+                                                                : spill_file_damaged(file, err);
 }
 
 /* ---- the free pages of a partition ---- */

@@ -36,6 +36,18 @@ MUST_USE enum status spill_file_write(struct spill_file *file, uint32_t page, st
 /* Into `out`, which it fills with `size_bytes` bytes. */
 MUST_USE enum status spill_file_read(struct spill_file *file, uint32_t page, size_t size_bytes,
                                      struct buffer *out, struct error *err);
+/* Bytes in pages of their own. */
+struct spill_extent {
+    uint32_t page;
+    uint32_t crc;
+    size_t bytes; /* 0: there are none */
+};
+MUST_USE enum status spill_extent_write(struct spill_file *file, struct bytes content,
+                                        struct spill_extent *out, struct error *err);
+/* Into `out`, which holds nothing else afterwards.  Errors: also CHECKSUM_MISMATCH. */
+MUST_USE enum status spill_extent_read(struct spill_file *file, const struct spill_extent *extent,
+                                       struct buffer *out, struct error *err);
+
 /* CHECKSUM_MISMATCH: it holds something else than what was written. */
 enum status spill_file_damaged(const struct spill_file *file, struct error *err);
 

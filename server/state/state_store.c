@@ -15,8 +15,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define STORE_MAGIC         0x57a7e570U
-#define CHANGES_BYTES_LIMIT ((size_t)64 << 20) /* merged at once */
+#define STORE_MAGIC       0x57a7e570U
+#define CHANGES_BYTES_MAX ((size_t)64 << 20) /* merged at once */
+#define CHANGES_BYTES_MIN ((size_t)4 << 20)
+#define LIMITED_BYTES     ((uint64_t)256 << 20) /* with less memory, merges are smaller */
 
 /* Changes that are laid over what is scanned. */
 struct overlay {
@@ -37,6 +39,7 @@ struct state_store {
     struct state_engine *_Atomic engine;
     struct arena *arena;
     struct state_changes *changes;
+    size_t changes_limit;
     struct overlay *overlay;       /* read-only: what lies over the snapshot; NULL: nothing */
     struct state_files files;      /* the background's */
     struct background *background; /* NULL until needed */
@@ -68,7 +71,11 @@ static enum status check_abandoned(const struct state_store *store, struct error
 static enum status open_engine(struct state_store *store, struct error *err)
 {
     const struct state_store_config *config = &store->config;
-    struct state_engine_config engine_config = {.vfs = config->vfs, .abandoned = &store->abandoned};
+    struct state_engine_config engine_config = {
+        .vfs = config->vfs,
+        .abandoned = &store->abandoned,
+        .small = store->changes_limit < CHANGES_BYTES_MAX,
+    };
     struct state_engine *engine = NULL;
     int64_t version = state_files_newest(&store->files);
     if (atomic_load(&store->engine) != NULL)
@@ -107,7 +114,7 @@ static enum status collect(struct state_record_receiver *self, struct bytes reco
     struct state_store *store = ((struct collector *)self)->store;
     TRY(check_abandoned(store, err));
     TRY(state_changes_add(store->changes, record, err));
-    if (store->config.read_only || state_changes_bytes(store->changes) < CHANGES_BYTES_LIMIT)
+    if (store->config.read_only || state_changes_bytes(store->changes) < store->changes_limit)
         return OK;
     return merge(store, err);
 }
@@ -244,6 +251,14 @@ static enum status look(struct state_store *store, struct error *err)
     return OK;
 }
 
+static size_t changes_limit(uint64_t memory_bytes)
+{
+    if (memory_bytes == 0 || memory_bytes >= LIMITED_BYTES)
+        return CHANGES_BYTES_MAX;
+    size_t share = (size_t)memory_bytes / 4;
+    return share < CHANGES_BYTES_MIN ? CHANGES_BYTES_MIN : share;
+}
+
 enum status state_store_open(const struct state_store_config *config, struct state_store **out,
                              struct error *err)
 {
@@ -255,6 +270,7 @@ enum status state_store_open(const struct state_store_config *config, struct sta
     store->arena = arena_new("state store", 0);
     store->config.dir = arena_strdup(store->arena, config->dir);
     store->changes = state_changes_new();
+    store->changes_limit = changes_limit(config->memory_bytes);
     atomic_init(&store->applied, STATE_NO_VERSION);
     state_files_init(&store->files, &store->config);
     enum status status = begin(store, err);

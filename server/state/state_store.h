@@ -64,6 +64,7 @@ struct state_store_config {
     int64_t version;       /* the newest state; snapshots after it are left alone */
     int64_t first_batch;   /* the oldest batch that the feed has */
     int64_t versions_kept; /* so many versions stay within reach, at least 1 */
+    uint64_t memory_bytes; /* about so much is used, if that is possible; 0: no matter */
     /* Only looks: changes nothing on the disk, applies the feed up to `version` in memory.  For
      * the inspection of any version that is within reach; no advance. */
     bool read_only;

@@ -39,6 +39,7 @@ struct state_engine_config {
     struct vfs *vfs;
     const char *db;               /* the folder to work in; NULL: read-only */
     const char *snapshot;         /* what to begin with; NULL: nothing */
+    bool small;                   /* changes come in many small pieces */
     const atomic_bool *abandoned; /* once true, apply and close hurry and leave things undone */
 };
 

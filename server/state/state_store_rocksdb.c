@@ -31,6 +31,7 @@
 #define GET_AT_ONCE          128
 #define FAR_KEY_BYTES        32
 #define LOG_LEVEL_ERROR      3
+#define SMALL_FILES          32
 #define CHANGES_BETWEEN      4096 /* looks whether all this is still wanted */
 
 #define FUNCTIONS(X)                                                                               \
@@ -74,6 +75,9 @@
     X(options_set_db_log_dir)                                                                      \
     X(options_set_info_log_level)                                                                  \
     X(options_set_keep_log_file_num)                                                               \
+    X(options_set_level0_file_num_compaction_trigger)                                              \
+    X(options_set_level0_slowdown_writes_trigger)                                                  \
+    X(options_set_level0_stop_writes_trigger)                                                      \
     X(options_set_manifest_preallocation_size)                                                     \
     X(options_set_max_background_jobs)                                                             \
     X(options_set_skip_stats_update_on_db_open)                                                    \
@@ -146,7 +150,7 @@ static enum status check(const struct rocks_engine *engine, char *text, struct e
     return status;
 }
 
-static void make_options(struct rocks_engine *engine)
+static void make_options(struct rocks_engine *engine, bool small)
 {
     rocksdb_options_t *options = rocks.options_create();
     rocksdb_block_based_table_options_t *table = rocks.block_based_options_create();
@@ -159,6 +163,11 @@ static void make_options(struct rocks_engine *engine)
     rocks.options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
     rocks.options_set_manifest_preallocation_size(options, MANIFEST_BYTES_AHEAD);
     rocks.options_set_max_background_jobs(options, 2);
+    if (small) { /* else each piece would be merged with all that is there */
+        rocks.options_set_level0_file_num_compaction_trigger(options, SMALL_FILES);
+        rocks.options_set_level0_slowdown_writes_trigger(options, 2 * SMALL_FILES);
+        rocks.options_set_level0_stop_writes_trigger(options, 3 * SMALL_FILES);
+    }
     rocks.options_set_keep_log_file_num(options, 1);
     rocks.options_set_stats_dump_period_sec(options, 0);
     rocks.options_set_skip_stats_update_on_db_open(options, 1);
@@ -248,7 +257,7 @@ static enum status open_db(struct rocks_engine *engine, const struct state_engin
     const rocksdb_options_t *options = NULL;
     char *text = NULL;
     engine->dir = arena_strdup(engine->arena, config->db != NULL ? config->db : config->snapshot);
-    make_options(engine);
+    make_options(engine, config->small);
     options = engine->options;
     if (config->db == NULL)
         return open_to_look(engine, err);

@@ -57,6 +57,7 @@ static enum status open_store(struct query *query, int64_t version, struct error
         .version = version,
         .first_batch = checkpoint_first_batch(query->checkpoint),
         .versions_kept = keep < 2 ? 2 : keep,
+        .memory_bytes = query->budget.limit_bytes,
     };
     TRY(state_store_open(&config, &query->state_snapshot.store, err));
     checkpoint_hold(query->checkpoint, state_store_oldest_needed(query->state_snapshot.store));

@@ -327,6 +327,7 @@ def spill_run(binary, root, name, limit, key="k"):
                 digest = (digest + zlib.crc32("|".join(c.strip() for c in cells).encode())) % (1 << 64)
                 rows += 1
     return {"exit_code": os.waitstatus_to_exitcode(status_), "seconds": round(seconds, 1),
+            "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
             "peak_rss_mib": usage.ru_maxrss // 1024, "digest": digest, "sampled_rows": rows}
 
 
@@ -349,6 +350,7 @@ def spill(binary):
              limit_mib=max(state // 10, 1 << 20) >> 20, few_keys=few, in_memory=whole, spilled=tenth,
              same=whole["digest"] == tenth["digest"],
              ratio=round(tenth["seconds"] / whole["seconds"], 2), limit_ratio=4,
+             cpu_ratio=round(tenth["cpu_seconds"] / whole["cpu_seconds"], 2),
              grows_by_mib=tenth["peak_rss_mib"] - few["peak_rss_mib"])
     finally:
         shutil.rmtree(root, ignore_errors=True)

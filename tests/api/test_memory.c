@@ -1,0 +1,211 @@
+/*
+ * Queries whose state does not fit into limits.memoryBytes: the same results, also after a kill;
+ * or an end with a reason.
+ */
+#include "api_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 20000 /* of a file; their partial groups alone are more than the smallest limit */
+#define KEYS 30011
+
+static struct server server;
+static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, flags);
+    make_dir(&server, "in");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+/* Rows of keys that every file has others of; later files share some with earlier ones. */
+static void write_rows(int file)
+{
+    size_t room = (size_t)ROWS * 80;
+    char *text = malloc(room);
+    char name[32];
+    size_t size = 0;
+    assert_non_null(text);
+    for (int i = 0; i < ROWS; i++) {
+        int key = (int)(((int64_t)file * 13007 + (int64_t)i * 7919) % KEYS);
+        size += (size_t)snprintf(text + size, room - size,
+                                 "{\"k\":%d,\"v\":%d,\"at\":\"2024-05-01T00:%02d:00Z\"}\n", key,
+                                 i % 100, i % 60);
+    }
+    (void)snprintf(name, sizeof name, "in/%d.json", file);
+    write_file(&server, name, text);
+    free(text);
+}
+
+static void create(const char *name, const char *sql, const char *mode, const char *sink,
+                   const char *more)
+{
+    char body[2048];
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"k BIGINT, "
+        "v BIGINT, at TIMESTAMP\",\"options\":{\"path\":\"%s/in\","
+        "\"maxFilesPerTrigger\":1}}},\"sql\":\"%s\",\"outputMode\":\"%s\","
+        "\"sink\":{\"format\":\"%s\"}%s}",
+        name, server.dir, sql, mode, sink, more);
+    json_decref(post(&server, "/v1/queries", body, 201));
+}
+
+static json_t *act(const char *query, const char *action, long status)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/%s", query, action);
+    return post(&server, path, NULL, status);
+}
+
+static json_t *read_of(const char *query, const char *suffix)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s%s", query, suffix);
+    return get(&server, path, 200);
+}
+
+/* Rows that are on the disk only, by the last progress document. */
+static int64_t spilled_rows(const char *query)
+{
+    json_t *progress = read_of(query, "/progress?last=1");
+    const json_t *last = json_array_get(json_object_get(progress, "progress"), 0);
+    const json_t *entry = json_array_get(json_object_get(last, "stateOperators"), 0);
+    int64_t rows = json_integer_value(
+        json_object_get(json_object_get(entry, "customMetrics"), "numRowsSpilled"));
+    json_decref(progress);
+    return rows;
+}
+
+static void kill_worker(const char *query)
+{
+    json_t *status = read_of(query, "/status");
+    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    json_decref(status);
+    for (bool same = true; same;) { /* another worker runs */
+        await_state(&server, query, "RUNNING");
+        status = read_of(query, "/status");
+        pid_t now = (pid_t)json_integer_value(json_object_get(status, "pid"));
+        same = now == pid || now <= 1 || strcmp(text_of(status, "state"), "RUNNING") != 0;
+        json_decref(status);
+    }
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The rows of the result, sorted, one a line. */
+static char *rows_of(const char *query)
+{
+    json_t *results = read_of(query, "/results?limit=10000");
+    const json_t *rows = json_object_get(results, "rows");
+    size_t count = json_array_size(rows);
+    char **lines = calloc(count + 1, sizeof *lines);
+    size_t size = 1;
+    assert_non_null(lines);
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = json_dumps(json_array_get(rows, i), JSON_COMPACT | JSON_SORT_KEYS);
+        assert_non_null(lines[i]);
+        size += strlen(lines[i]) + 1;
+    }
+    qsort(lines, count, sizeof *lines, compare_texts);
+    char *text = calloc(1, size);
+    assert_non_null(text);
+    char *at = text;
+    for (size_t i = 0; i < count; i++) {
+        at = stpcpy(stpcpy(at, lines[i]), "\n");
+        free(lines[i]);
+    }
+    free(lines);
+    json_decref(results);
+    return text;
+}
+
+static void state_beyond_the_limit_gives_the_same_results(void **state)
+{
+    (void)state;
+    const char *sql =
+        "SELECT k, count(*) AS n, sum(v) AS s FROM c GROUP BY k HAVING (k + 0 * count(*)) % 11 = 0";
+    create("whole", sql, "complete", "memory", "");
+    create("small", sql, "complete", "memory", ",\"limits\":{\"memoryBytes\":1048576}");
+    for (int file = 0; file < 6; file++) {
+        write_rows(file);
+        if (file == 3) { /* its state is in the log and in a file that is gone with it */
+            json_decref(act("small", "processAllAvailable", 200));
+            assert_true(spilled_rows("small") > KEYS / 2);
+            kill_worker("small");
+        }
+    }
+    json_decref(act("whole", "processAllAvailable", 200));
+    json_decref(act("small", "processAllAvailable", 200));
+    assert_true(spilled_rows("small") > KEYS / 2);
+    assert_int_equal(spilled_rows("whole"), 0);
+    char *want = rows_of("whole");
+    char *got = rows_of("small");
+    assert_true(strlen(want) > 1000);
+    assert_string_equal(got, want);
+    free(want);
+    free(got);
+}
+
+/* Ends with this condition. */
+static void ends_with(const char *query, const char *condition)
+{
+    json_t *end = act(query, "awaitTermination", 200);
+    assert_string_equal(text_of(end, "state"), "FAILED");
+    const json_t *error = json_object_get(end, "lastError");
+    assert_string_equal(text_of(error, "condition"), condition);
+    assert_string_equal(text_of(error, "domain"), "user");
+    json_decref(end);
+}
+
+static void what_cannot_leave_memory_is_refused(void **state)
+{
+    (void)state;
+    const char *limit = ",\"limits\":{\"memoryBytes\":1048576},\"trigger\":{\"availableNow\":true}";
+    create("wide", "SELECT k, repeat('x', 100) AS x, count(*) AS n FROM c GROUP BY k, x", "update",
+           "noop", limit); /* groups can be moved: it ends well */
+    json_t *end = act("wide", "awaitTermination", 200);
+    assert_string_equal(text_of(end, "state"), "FINISHED");
+    json_decref(end);
+    create("lists", "SELECT k, collect_list(v) AS n FROM c GROUP BY k", "update", "noop", limit);
+    ends_with("lists", "BATCH_MEMORY_EXCEEDED");
+    create(
+        "panes",
+        "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n FROM c WHERE k % 10 = 0 "
+        "GROUP BY window(at, '4 minutes', '1 minute'), k",
+        "update", "noop", limit);
+    ends_with("panes", "STATE_MEMORY_EXCEEDED");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(state_beyond_the_limit_gives_the_same_results),
+        cmocka_unit_test(what_cannot_leave_memory_is_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
