@@ -164,7 +164,8 @@ static void a_checkpoint_is_looked_into_without_its_spec(void **state)
            "\"count(1)\": 2");
     expect(0, with_file("checkpoint state --operator 0 --key b=y", "three.cp"), NULL);
     assert_null(strstr(output, "x  3"));
-    expect(4, with_file("checkpoint state --operator 9", "three.cp"), "9");
+    expect(4, with_file("checkpoint state --operator 9", "three.cp"), "0 (Aggregate)");
+    expect(3, with_file("checkpoint state --operator 0 --key bb=x", "three.cp"), "Did you mean b?");
     expect(0, with_file("checkpoint rewind --to-batch 0", "three.cp"), "batches 1 to 2 run again");
     expect(0, with_file("checkpoint show", "three.cp"), "REPLAY: runs batches 1 to 2 again");
     expect(0, with_file("run", "three.spec"), "batch 2 committed");
