@@ -304,6 +304,7 @@ static void look_ahead(struct pane_aggregate *aggregate, const struct pane_group
     for (uint32_t i = 3 * AHEAD; i < 4 * AHEAD && i < left; i++) {
         __builtin_prefetch(groups->groups[first + i]);
         __builtin_prefetch((const uint8_t *)groups->groups[first + i] + 64);
+        __builtin_prefetch((const uint8_t *)groups->groups[first + i] + 128);
     }
     for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++) {
         const struct pane_group *group = groups->groups[first + i];

@@ -365,6 +365,7 @@ static enum status assign_groups(struct pane_writer *writer, const struct rows *
             if (ahead != NULL) {
                 __builtin_prefetch(ahead);
                 __builtin_prefetch(ahead + 64);
+                __builtin_prefetch(ahead + 128);
             }
             TRY(find_group(writer, rows->keys[i], rows->hashes[i], target, &group, err));
         }

@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-#define SIZES_MAX                                                                                  \
-    32 /* capacities up to 2^31 panes: a generation has at most PANES_PER_WINDOW_MAX */
+#define SIZES_MAX 16 /* 2^15 panes: a window has no more than 2 * 10,000 and one */
 
 void pane_store_init(struct pane_store *store, const struct pane_grid *grid,
                      const struct aggregate_calls *calls)

@@ -127,9 +127,5 @@ const struct logical_node *panes_below(const struct logical_node *aggregate, uin
     const struct logical_node *node = aggregate->children[0];
     while (node->kind != LOGICAL_TIME_WINDOW)
         node = node->children[0];
-    int64_t slides = node->time_window.size_us / node->time_window.slide_us;
-    return node->time_window.slide_us < node->time_window.size_us &&
-                   slides < PANES_PER_WINDOW_MAX / 2
-               ? node
-               : NULL;
+    return node->time_window.slide_us < node->time_window.size_us ? node : NULL;
 }

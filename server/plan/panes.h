@@ -10,9 +10,6 @@
 
 #include "plan/physical.h"
 
-/* With more than so many panes (2 to a slide) windows are kept one by one. */
-#define PANES_PER_WINDOW_MAX ((int64_t)1 << 22)
-
 /*
  * The time window below an aggregate over a stream whose groups may be kept as panes; NULL: one
  * row per window it is.  *key is the index of the grouping key that is the window.
