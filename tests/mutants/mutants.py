@@ -47,6 +47,22 @@ MUTANTS = {
         "server/worker/micro_batch.c",
         "    TRY_OUT(batch_append_state(query, err));\n",
         ""),
+    "a_snapshot_holds_less_than_it_says": (
+        "server/state/state_store.c",
+        "from->replay(from, applied + 1, version, &collector.base, err)",
+        "from->replay(from, applied + 1, version - 1, &collector.base, err)"),
+    "the_first_batch_after_a_snapshot_is_skipped": (
+        "server/worker/state_snapshot.c",
+        "load_log(query, loaded + 1, version, err)",
+        "load_log(query, loaded + 2, version, err)"),
+    "batches_that_were_taken_back_plan_anew": (
+        "server/worker/batch_plan.c",
+        "if (query->intent != NULL || id >= query->replay_end)",
+        "if (id >= 0 || query->intent != NULL || id >= query->replay_end)"),
+    "a_rewind_leaves_the_watermark": (
+        "server/checkpoint/rewind.c",
+        "    out->changes = last->changes;\n",
+        ""),
 }
 
 
@@ -82,10 +98,11 @@ def passes(tree, out):
     def runner(name):
         return next(path for path in glob.glob(f"{out}/**/{name}", recursive=True)
                     if os.path.isfile(path) and os.access(path, os.X_OK))
-    scenarios = (glob.glob(f"{tree}/tests/crash/*.scn") +
-                 glob.glob(f"{tree}/tests/scenario/recovery/*.scn") +
-                 glob.glob(f"{tree}/tests/scenario/dedup/*.scn"))
-    for command in ([runner("scenario_run"), *scenarios], [runner("sim"), "1", "60"]):
+    scenarios = (sorted(glob.glob(f"{tree}/tests/scenario/recovery/*.scn")) +
+                 sorted(glob.glob(f"{tree}/tests/scenario/dedup/*.scn")) +
+                 sorted(glob.glob(f"{tree}/tests/crash/*.scn")))
+    commands = [[runner("scenario_run"), scenario] for scenario in scenarios]
+    for command in [[runner("sim"), "1", "200"], *commands]:
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if done.returncode != 0:
             return False
