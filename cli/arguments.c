@@ -83,7 +83,7 @@ enum exit_code cli_parse(const struct cli_command *command, int argc, char **arg
         }
     }
     if (taken < count_words(command->arguments, true))
-        return cli_usage(command, "it takes", command->arguments);
+        return cli_usage(command, "something is missing: it takes", command->arguments);
     return EXIT_OK;
 }
 

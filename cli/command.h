@@ -70,10 +70,10 @@ void table_fini(struct table *table);
 
 /* ---- commands_query.c: what there is ---- */
 
-int command_submit(const struct given *given);
-int command_apply(const struct given *given);
+int command_submit(const struct given *asked);
+int command_apply(const struct given *asked);
 int command_ls(const struct given *given);
-int command_get(const struct given *given);
+int command_get(const struct given *asked);
 int command_rm(const struct given *given);
 int command_ready(const struct given *given);
 int command_call(const struct given *given);
