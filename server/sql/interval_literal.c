@@ -166,7 +166,7 @@ static enum status add(struct scan *scan, const struct amount *amount,
         widen(&scan->year_month_from, &scan->year_month_to, unit->field);
         return OK;
     }
-    CHECK(unit->micros > 0);
+    CHECK(unit->field != AST_UNIT_DAY || unit->micros >= MICROS_PER_DAY);
     int64_t days_max = INT32_MAX + (int64_t)amount->negative; /* days are an INT */
     if (unit->field == AST_UNIT_DAY && amount->whole > days_max / (unit->micros / MICROS_PER_DAY))
         return overflow(scan);

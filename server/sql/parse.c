@@ -55,12 +55,12 @@ static enum status syntax_error(struct parser *parser, const char *hint)
                           token->position_end, "error", show(parser, token), "hint", hint, NULL);
 }
 
-enum status parser_unexpected(struct parser *parser)
+enum status(parser_unexpected)(struct parser *parser)
 {
     return syntax_error(parser, "");
 }
 
-enum status parser_extra(struct parser *parser)
+enum status(parser_extra)(struct parser *parser)
 {
     const char *shown = show(parser, parser_peek(parser, 0));
     return syntax_error(parser, arena_sprintf(parser->arena, ": extra input %s", shown));

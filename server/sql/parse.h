@@ -67,6 +67,10 @@ void parser_skip(struct parser *parser, size_t count);
 
 enum status parser_unexpected(struct parser *parser); /* PARSE_SYNTAX_ERROR at the present token */
 enum status parser_extra(struct parser *parser);      /* the same with hint "extra input" */
+#ifdef __clang_analyzer__                             /* does not see that they are never OK */
+#define parser_unexpected(parser) STATUS_NOT_OK(parser_unexpected(parser))
+#define parser_extra(parser)      STATUS_NOT_OK(parser_extra(parser))
+#endif
 MUST_USE enum status parser_want(struct parser *parser, enum token_kind kind,
                                  enum parser_after after);
 MUST_USE enum status parser_want_keyword(struct parser *parser, enum keyword keyword,

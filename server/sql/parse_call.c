@@ -112,6 +112,7 @@ static enum status check_named_windows(struct parser *parser,
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct ast_window *window = list->items[i].window;
+        CHECK(window != NULL);
         if (named_window(list, list->items[i].name.text) != window)
             return raise_window(parser, STATUS_INVALID_SQL_SYNTAX__REPETITIVE_WINDOW_DEFINITION,
                                 &list->items[i].name);

@@ -158,6 +158,7 @@ static enum status group_alias(struct parser *parser, const struct ast_grouping 
 enum status parser_group_by(struct parser *parser, struct ast_item_list *items,
                             struct ast_group_by **out)
 {
+    CHECK(out != NULL);
     struct ast_group_by *group_by = arena_new_object(parser->arena, sizeof(*group_by));
     struct parser_list list = {0}, names = {0};
     group_by->position = parser_position(parser);

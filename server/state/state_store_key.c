@@ -158,8 +158,8 @@ static bool parse_file(char *line, struct state_file *out)
         return false;
     *size++ = '\0';
     out->name = name;
-    // NOLINTNEXTLINE(cert-err34-c): the file is compared with it
     return strchr(name, '/') == NULL &&
+           // NOLINTNEXTLINE(cert-err34-c): the file is compared with it
            sscanf(size, "%" SCNu64 " %" SCNx32, &out->size_bytes, &out->crc) == 2;
 }
 
