@@ -137,6 +137,8 @@ static bool emit(struct evaluation *e, uint32_t node, enum style style)
     begin_value(e);
     if (n->kind == JSON_DOM_STRING && style == STYLE_RAW)
         buffer_add_bytes(e->out, n->text);
+    else if (n->kind == JSON_DOM_STRING) /* by itself it is not written in units of UTF-16 */
+        json_print_string(e->out, n->text, false);
     else
         json_dom_print(e->out, e->dom, node);
     return true;

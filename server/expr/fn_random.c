@@ -16,6 +16,7 @@ struct random_options {
     uint64_t seed; /* not seeded: tells the calls of a query apart */
     double least;  /* of uniform() */
     double most;
+    bool null;
     int32_t length; /* of randstr() */
 };
 
@@ -224,10 +225,13 @@ KERNEL(kernel_uniform)
 {
     const struct random_options *options = call->expr->call.bound;
     struct generator *generator = start(call);
-    (void)err;
-    for (uint32_t i = 0; i < call->selected; i++)
-        set_number(call, kernel_row(call, i),
-                   options->least + (options->most - options->least) * next_double(generator));
+    for (uint32_t i = 0; i < call->selected; i++) {
+        if (options->null)
+            TRY(kernel_set_null(call, kernel_row(call, i), err));
+        else
+            set_number(call, kernel_row(call, i),
+                       options->least + (options->most - options->least) * next_double(generator));
+    }
     return OK;
 }
 
@@ -351,11 +355,8 @@ static enum status read_seed(struct resolve_context *ctx, struct expr *call, uin
     const struct type *type = call->args[index]->type;
     const char *name = call->call.function->name;
     bool parameter = strcmp(name, "shuffle") == 0 || strcmp(name, "uuid") == 0;
-    bool fits = type_is_integral(type) || type->id == TYPE_VOID;
-    const struct expr *seed_arg = call->args[index];
-    bool literal = seed_arg->kind == EXPR_LITERAL &&
-                   (type->id == TYPE_INT || type->id == TYPE_LONG || type->id == TYPE_VOID);
-    if (parameter && !literal)
+    bool fits = type->id == TYPE_INT || type->id == TYPE_LONG || type->id == TYPE_VOID;
+    if (parameter && (!fits || call->args[index]->kind != EXPR_LITERAL))
         return error_raise_at(err, STATUS_INVALID_PARAMETER_VALUE__LONG, call->position,
                               call->position_end, "parameter", "`seed`", "functionName",
                               strcmp(name, "uuid") == 0 ? "`UUID`" : "`shuffle`", "invalidValue",
@@ -418,12 +419,10 @@ RESOLVER(resolve_uniform)
     const struct type *type = coercion_common(ctx, call->args[0]->type, call->args[1]->type);
     if (type == NULL)
         return function_diff_types(call, err);
-    if (null) {
-        *out = coercion_cast(ctx, call->args[0], type);
-        return OK;
-    }
+    options->null = null;
     call->call.bound = options;
     function_finish(call, type);
+    call->nullable = null;
     return OK;
 }
 
@@ -436,7 +435,13 @@ RESOLVER(resolve_randstr)
     if (!type_is_integral(call->args[0]->type))
         return function_wrong_type(call, 0, "(\"INT\" or \"SMALLINT\")", err);
     TRY(constant_long(ctx, call, 0, "length", &length, err));
-    if (length < 0 || length > 1 << 20)
+    if (length < 0)
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, call->position,
+                              call->position_end, "sqlExpr", function_sql(ctx->arena, call),
+                              "exprName", "`length`", "valueRange", "[0, 2147483647]",
+                              "currentValue", arena_sprintf(ctx->arena, "%lld", (long long)length),
+                              NULL);
+    if (length > 1 << 20)
         return error_raise_at(err, STATUS_INVALID_PARAMETER_VALUE__LENGTH, call->position,
                               call->position_end, "parameter", "`length`", "length",
                               arena_sprintf(ctx->arena, "%lld", (long long)length), "functionName",
