@@ -330,21 +330,6 @@ uint64_t state_store_snapshot_bytes(const struct state_store *store)
     return atomic_load(&store->snapshot_bytes);
 }
 
-enum status state_store_get_many(struct state_store *store, struct state_place place,
-                                 const struct bytes *keys, size_t count,
-                                 struct state_value_receiver *receiver, struct error *err)
-{
-    uint8_t prefix[STATE_KEY_PREFIX_BYTES];
-    CHECK_MAGIC(store, STORE_MAGIC);
-    CHECK(!store->config.read_only);
-    struct state_engine *engine = atomic_load(&store->engine);
-    if (count == 0 || engine == NULL)
-        return OK;
-    state_key_prefix(prefix, place);
-    return engine->ops->get_many(engine, bytes_of(prefix, sizeof prefix), keys, count, receiver,
-                                 err);
-}
-
 static enum status hand_over(struct overlay *overlay, struct bytes key, struct bytes value,
                              struct error *err)
 {

@@ -124,22 +124,11 @@ struct state_entry_receiver {
                            struct error *err);
 };
 
-/* The value of keys[index]; called for those that are found, in ascending order of the index. */
-struct state_value_receiver {
-    enum status (*receive)(struct state_value_receiver *self, size_t index, struct bytes value,
-                           struct error *err);
-};
-
 struct state_place {
     uint32_t operator_id;
     uint32_t partition;
     int64_t bucket; /* not used where all buckets are meant */
 };
-
-/* Looks up `keys`, which are sorted by their bytes and differ.  Not for read-only stores. */
-MUST_USE enum status state_store_get_many(struct state_store *store, struct state_place place,
-                                          const struct bytes *keys, size_t count,
-                                          struct state_value_receiver *receiver, struct error *err);
 
 /* The entries of one bucket; of all buckets of a partition; and of everything; in their order. */
 MUST_USE enum status state_store_scan(struct state_store *store, struct state_place place,

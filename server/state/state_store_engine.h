@@ -56,9 +56,6 @@ struct state_engine_ops {
                          struct error *err);
     /* Makes the folder `dir` hold all entries, synced but for the name of the folder. */
     enum status (*save)(struct state_engine *engine, const char *dir, struct error *err);
-    enum status (*get_many)(struct state_engine *engine, struct bytes prefix,
-                            const struct bytes *keys, size_t count,
-                            struct state_value_receiver *receiver, struct error *err);
     enum status (*scan)(struct state_engine *engine, const struct state_range *range,
                         struct state_raw_receiver *receiver, struct error *err);
     bool inline_work; /* everything is done inside the calls */

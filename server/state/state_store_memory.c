@@ -181,25 +181,6 @@ static size_t lower_bound(const struct memory *memory, struct bytes key)
     return low;
 }
 
-static enum status memory_get_many(struct state_engine *engine, struct bytes prefix,
-                                   const struct bytes *keys, size_t count,
-                                   struct state_value_receiver *receiver, struct error *err)
-{
-    struct memory *memory = (struct memory *)engine;
-    enum status status = OK;
-    struct buffer key = {0};
-    for (size_t i = 0; status == OK && i < count; i++) {
-        buffer_clear(&key);
-        buffer_add_bytes(&key, prefix);
-        buffer_add_bytes(&key, keys[i]);
-        size_t at = lower_bound(memory, buffer_bytes(&key));
-        if (at < memory->count && bytes_equal(memory->pairs[at].key, buffer_bytes(&key)))
-            status = receiver->receive(receiver, i, memory->pairs[at].value, err);
-    }
-    buffer_fini(&key);
-    return status;
-}
-
 static enum status memory_scan(struct state_engine *engine, const struct state_range *range,
                                struct state_raw_receiver *receiver, struct error *err)
 {
@@ -215,7 +196,6 @@ const struct state_engine_ops state_engine_memory = {
     .close = memory_close,
     .apply = memory_apply,
     .save = memory_save,
-    .get_many = memory_get_many,
     .scan = memory_scan,
     .inline_work = true,
 };

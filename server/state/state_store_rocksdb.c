@@ -11,7 +11,6 @@
  * went wrong.
  */
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/check.h"
 #include "base/dynlib.h"
 #include "base/path.h"
@@ -23,23 +22,19 @@
 #include <threads.h>
 
 #define LIBRARY              "librocksdb.so.7.8"
-#define BLOCK_CACHE_BYTES    ((size_t)8 << 20)
+#define BLOCK_CACHE_BYTES    ((size_t)1 << 20) /* scans do not fill it */
 #define WRITE_BUFFER_BYTES   ((size_t)1 << 20) /* stays empty */
 #define MANIFEST_BYTES_AHEAD ((size_t)16 << 10)
 #define SCAN_AHEAD_BYTES     ((size_t)1 << 20)
-#define BLOOM_BITS           10
-#define GET_AT_ONCE          128
 #define FAR_KEY_BYTES        32
 #define LOG_LEVEL_ERROR      3
 #define SMALL_FILES          32
 #define CHANGES_BETWEEN      4096 /* looks whether all this is still wanted */
 
 #define FUNCTIONS(X)                                                                               \
-    X(batched_multi_get_cf)                                                                        \
     X(block_based_options_create)                                                                  \
     X(block_based_options_destroy)                                                                 \
     X(block_based_options_set_block_cache)                                                         \
-    X(block_based_options_set_filter_policy)                                                       \
     X(cache_create_lru)                                                                            \
     X(cache_destroy)                                                                               \
     X(cancel_all_background_work)                                                                  \
@@ -51,7 +46,6 @@
     X(create_iterator)                                                                             \
     X(envoptions_create)                                                                           \
     X(envoptions_destroy)                                                                          \
-    X(filterpolicy_create_bloom)                                                                   \
     X(free)                                                                                        \
     X(ingest_external_file)                                                                        \
     X(ingestexternalfileoptions_create)                                                            \
@@ -83,8 +77,6 @@
     X(options_set_skip_stats_update_on_db_open)                                                    \
     X(options_set_stats_dump_period_sec)                                                           \
     X(options_set_write_buffer_size)                                                               \
-    X(pinnableslice_destroy)                                                                       \
-    X(pinnableslice_value)                                                                         \
     X(readoptions_create)                                                                          \
     X(readoptions_destroy)                                                                         \
     X(readoptions_set_fill_cache)                                                                  \
@@ -156,7 +148,6 @@ static void make_options(struct rocks_engine *engine, bool small)
     rocksdb_block_based_table_options_t *table = rocks.block_based_options_create();
     rocksdb_cache_t *cache = rocks.cache_create_lru(BLOCK_CACHE_BYTES);
     rocks.block_based_options_set_block_cache(table, cache);
-    rocks.block_based_options_set_filter_policy(table, rocks.filterpolicy_create_bloom(BLOOM_BITS));
     rocks.options_set_block_based_table_factory(options, table);
     rocks.options_set_create_if_missing(options, 1);
     rocks.options_set_compression(options, rocksdb_lz4_compression);
@@ -234,7 +225,7 @@ static enum status open_to_look(struct rocks_engine *engine, struct error *err)
 {
     const char *family = "default";
     const rocksdb_options_t *options = engine->options;
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nothing sets it
     char *text = NULL;
     char *dir = arena_sprintf(engine->arena, "%s/tidemill-look.XXXXXX",
                               temporary == NULL ? "/tmp" : temporary);
@@ -381,73 +372,6 @@ static enum status rocks_save(struct state_engine *base, const char *dir, struct
     return check(engine, text, err);
 }
 
-/* Some keys at once. */
-struct lookup {
-    struct buffer bytes; /* whole keys */
-    const char *keys[GET_AT_ONCE];
-    size_t sizes[GET_AT_ONCE];
-    rocksdb_pinnableslice_t *values[GET_AT_ONCE];
-    char *texts[GET_AT_ONCE];
-};
-
-static void put_keys(struct lookup *lookup, struct bytes prefix, const struct bytes *keys,
-                     size_t count)
-{
-    size_t offset = 0;
-    buffer_clear(&lookup->bytes);
-    for (size_t i = 0; i < count; i++) {
-        buffer_add_bytes(&lookup->bytes, prefix);
-        buffer_add_bytes(&lookup->bytes, keys[i]);
-        lookup->sizes[i] = prefix.size_bytes + keys[i].size_bytes;
-    }
-    for (size_t i = 0; i < count; i++) {
-        lookup->keys[i] = text_of(bytes_of(lookup->bytes.data + offset, 0));
-        lookup->values[i] = NULL;
-        lookup->texts[i] = NULL;
-        offset += lookup->sizes[i];
-    }
-}
-
-static enum status take_value(struct rocks_engine *engine, struct lookup *lookup, size_t i,
-                              size_t index, struct state_value_receiver *receiver,
-                              struct error *err)
-{
-    size_t size = 0;
-    TRY(check(engine, lookup->texts[i], err));
-    lookup->texts[i] = NULL;
-    if (lookup->values[i] == NULL)
-        return OK;
-    const char *data = rocks.pinnableslice_value(lookup->values[i], &size);
-    return receiver->receive(receiver, index, bytes_of(data, size), err);
-}
-
-static enum status rocks_get_many(struct state_engine *base, struct bytes prefix,
-                                  const struct bytes *keys, size_t count,
-                                  struct state_value_receiver *receiver, struct error *err)
-{
-    struct rocks_engine *engine = (struct rocks_engine *)base;
-    struct lookup lookup = {.bytes = {0}};
-    enum status status = OK;
-    rocksdb_readoptions_t *options = rocks.readoptions_create();
-    for (size_t first = 0; status == OK && first < count; first += GET_AT_ONCE) {
-        size_t some = count - first < GET_AT_ONCE ? count - first : GET_AT_ONCE;
-        put_keys(&lookup, prefix, keys + first, some);
-        rocks.batched_multi_get_cf(engine->db, options, engine->family, some, lookup.keys,
-                                   lookup.sizes, lookup.values, lookup.texts, true);
-        for (size_t i = 0; status == OK && i < some; i++)
-            status = take_value(engine, &lookup, i, first + i, receiver, err);
-        for (size_t i = 0; i < some; i++) {
-            if (lookup.values[i] != NULL)
-                rocks.pinnableslice_destroy(lookup.values[i]);
-            if (lookup.texts[i] != NULL)
-                rocks.free(lookup.texts[i]);
-        }
-    }
-    rocks.readoptions_destroy(options);
-    buffer_fini(&lookup.bytes);
-    return status;
-}
-
 static enum status scan_with(struct rocks_engine *engine, rocksdb_iterator_t *iterator,
                              struct bytes from, struct state_raw_receiver *receiver,
                              struct error *err)
@@ -490,6 +414,5 @@ const struct state_engine_ops state_engine_rocksdb = {
     .close = rocks_close,
     .apply = rocks_apply,
     .save = rocks_save,
-    .get_many = rocks_get_many,
     .scan = rocks_scan,
 };

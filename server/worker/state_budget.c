@@ -13,7 +13,7 @@
 
 static uint64_t comfortable_bytes(const struct query *query)
 {
-    return query->config.spill_always ? 0 : query->budget.limit_bytes / 4 * 3;
+    return query->config.spill_always ? 0 : query->budget.limit_bytes / 2;
 }
 
 static bool next_pipeline(const struct stage_graph *graph, uint32_t *stage, uint32_t *pipeline)

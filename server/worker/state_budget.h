@@ -3,8 +3,8 @@
  * machine's.
  *
  * What counts is what grows with the data: the tables of operators with state, what a batch brings
- * for them, and its changes on the way to the log.  Three quarters of the limit are for what is
- * there at the same time, the rest for the partitions at work.
+ * for them, and its changes on the way to the log.  Half of the limit is for what is there at the
+ * same time, the rest for the partitions at work.
  *
  * A partition task that ends above that puts the state of its partition on the disk
  * (state/spill.h), and the changes of the batch, too.  What is needed again comes back in one pass

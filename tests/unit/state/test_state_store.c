@@ -286,61 +286,6 @@ static void check_scans(struct world *world, struct state_store *store, int64_t 
     assert_int_equal(all.count, total);
 }
 
-struct value_reader {
-    struct state_value_receiver base;
-    const int *cells;
-    const uint32_t *numbers;
-    size_t next;
-    size_t found;
-};
-
-static enum status see_value(struct state_value_receiver *self, size_t index, struct bytes value,
-                             struct error *err)
-{
-    struct value_reader *reader = (struct value_reader *)self;
-    char text[32] = {0};
-    (void)err;
-    assert_true(index >= reader->next);
-    memcpy(text, value.data, value.size_bytes);
-    assert_int_equal(atoi(text), reader->cells[reader->numbers[index]]);
-    reader->next = index + 1;
-    reader->found++;
-    return OK;
-}
-
-static int by_text(const void *left, const void *right)
-{
-    char a[16];
-    char b[16];
-    key_text(a, *(const uint32_t *)left);
-    key_text(b, *(const uint32_t *)right);
-    return strcmp(a, b);
-}
-
-static void check_gets(struct world *world, struct state_store *store, int64_t version)
-{
-    struct error err = ERROR_INIT;
-    uint32_t numbers[KEYS];
-    char texts[KEYS][16];
-    struct bytes keys[KEYS];
-    for (uint32_t k = 0; k < KEYS; k++)
-        numbers[k] = k;
-    qsort(numbers, KEYS, sizeof *numbers, by_text);
-    for (uint32_t k = 0; k < KEYS; k++) {
-        key_text(texts[k], numbers[k]);
-        keys[k] = bytes_of_text(texts[k]);
-    }
-    for (uint32_t b = 0; b < BUCKETS; b++) {
-        struct state_place place = {.operator_id = 7, .partition = 1, .bucket = bucket_end(b)};
-        struct value_reader reader = {.base = {.receive = see_value},
-                                      .cells = world->model[version][1][b],
-                                      .numbers = numbers};
-        assert_int_equal(state_store_get_many(store, place, keys, KEYS, &reader.base, &err), OK);
-        assert_int_equal(reader.found,
-                         model_count((const model_version *)&world->model[version], 1, b));
-    }
-}
-
 static void advance(struct state_store *store, int64_t version, bool snapshot)
 {
     struct error err = ERROR_INIT;
@@ -366,7 +311,6 @@ static void holds_what_the_model_holds(void **state)
             continue;
         advance(store, v, false);
         check_scans(world, store, v);
-        check_gets(world, store, v);
     }
     state_store_close(store);
     world_free(world);
