@@ -190,6 +190,17 @@ enum status file_range_open(struct arena *arena, struct bytes detail, struct fil
     return OK;
 }
 
+bool file_range_line(struct bytes text, struct range_line *out)
+{
+    int64_t size = 0;
+    out->text = text;
+    if (!take_number(&text, &size) || !take_number(&text, &out->mtime_us) || size < 0)
+        return false;
+    out->path = text;
+    out->size_bytes = (uint64_t)size;
+    return text.size_bytes > 0;
+}
+
 enum status file_range_next(struct file_range_cursor *cursor, struct range_line *out, bool *found,
                             struct error *err)
 {
@@ -200,12 +211,8 @@ enum status file_range_next(struct file_range_cursor *cursor, struct range_line 
             TRY(file_offset_parse(number, &cursor->log_offset, err));
             continue;
         }
-        int64_t size = 0;
-        if (cursor->log_offset < 0 || !take_number(&line, &size) ||
-            !take_number(&line, &out->mtime_us) || size < 0 || line.size_bytes == 0)
+        if (cursor->log_offset < 0 || !file_range_line(line, out))
             return broken(err, "a list of files cannot be read");
-        out->path = line;
-        out->size_bytes = (uint64_t)size;
         out->log_offset = cursor->log_offset;
         return OK;
     }

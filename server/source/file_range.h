@@ -50,6 +50,7 @@ struct file_range_cursor {
 
 /* One line of a detail: a file. */
 struct range_line {
+    struct bytes text; /* all of it */
     struct bytes path; /* escaped; absolute or below the cursor's dir */
     uint64_t size_bytes;
     int64_t mtime_us;
@@ -62,6 +63,8 @@ MUST_USE enum status file_range_open(struct arena *arena, struct bytes detail,
 /* *found is false at the end.  Errors: CHECKPOINT__INCONSISTENT. */
 MUST_USE enum status file_range_next(struct file_range_cursor *cursor, struct range_line *out,
                                      bool *found, struct error *err);
+/* What the text of a line says, but for the log offset; false: it is none. */
+bool file_range_line(struct bytes text, struct range_line *out);
 /* The absolute path of a line, into `out`, which is cleared. */
 void file_range_path(const char *dir, struct bytes path, struct buffer *out);
 

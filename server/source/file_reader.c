@@ -18,13 +18,11 @@ struct split_dir {
     struct vector **constants; /* per bound column: the directory's value, or NULL */
 };
 
-/* Small, for there may be many: the rest is in the line of the detail. */
+/* Small, for there may be many. */
 struct file_split {
-    const uint8_t *line; /* where its escaped path begins in the detail */
+    const uint8_t *text; /* of the file's line in the detail */
     const struct split_dir *dir;
-    uint64_t size_bytes; /* of the file */
-    int64_t mtime_us;
-    uint32_t path_bytes;
+    uint32_t text_bytes;
     uint32_t piece; /* of the file's pieces; WHOLE_FILE: it has one */
 };
 
@@ -32,61 +30,63 @@ struct file_split {
 struct splitter {
     const struct file_reader *reader;
     struct arena *batch;
-    const char *base; /* where relative paths begin */
-    struct source_split *splits;
+    const char *base;            /* where relative paths begin */
+    struct source_split *splits; /* room for as many as there can be */
     size_t count;
-    size_t capacity;
     const struct split_dir *dir;
     struct buffer path;     /* of the file at hand */
     struct buffer last_dir; /* the directory that `dir` is of */
 };
 
-static uint64_t piece_count(const struct file_split *split)
+static uint64_t piece_count(uint64_t size_bytes)
 {
-    return split->piece == WHOLE_FILE ? 1 : split->size_bytes / FILE_SPLIT_BYTES;
+    return size_bytes < 2 * FILE_SPLIT_BYTES ? 1 : size_bytes / FILE_SPLIT_BYTES;
 }
 
 /* Pieces are of one size, but for the last. */
-static uint64_t piece_start(const struct file_split *split)
+static void piece_range(uint64_t size_bytes, uint32_t piece, uint64_t *start, uint64_t *end)
 {
-    return split->piece == WHOLE_FILE ? 0 : split->size_bytes / piece_count(split) * split->piece;
+    uint64_t count = piece == WHOLE_FILE ? 1 : piece_count(size_bytes);
+    uint64_t index = piece == WHOLE_FILE ? 0 : piece;
+    *start = size_bytes / count * index;
+    *end = index + 1 == count ? size_bytes : size_bytes / count * (index + 1);
 }
 
-static uint64_t piece_end(const struct file_split *split)
+static struct range_line split_line(const struct file_split *split)
 {
-    uint64_t count = piece_count(split);
-    if (split->piece == WHOLE_FILE || split->piece + 1 == count)
-        return split->size_bytes;
-    return split->size_bytes / count * (split->piece + 1);
+    struct range_line line = {0};
+    CHECK(
+        file_range_line(bytes_of(split->text, split->text_bytes), &line)); /* it was read before */
+    return line;
 }
 
-static const char *split_path(const struct file_split *split, struct arena *arena)
+/* What the format is told; the path goes into `arena`. */
+static struct format_split format_split_of(const struct file_split *split, struct arena *arena)
 {
+    struct range_line line = split_line(split);
     struct buffer path = {0};
-    file_range_path(split->dir->base, bytes_of(split->line, split->path_bytes), &path);
-    const char *copy = arena_strdup(arena, buffer_text(&path));
+    struct format_split out = {.file_size_bytes = line.size_bytes};
+    piece_range(line.size_bytes, split->piece, &out.start, &out.end);
+    file_range_path(split->dir->base, line.path, &path);
+    out.path = arena_strdup(arena, buffer_text(&path));
     buffer_fini(&path);
-    return copy;
+    return out;
 }
 
 static void add_split(struct splitter *splitter, const struct range_line *line, uint32_t piece)
 {
-    if (splitter->count == splitter->capacity) {
-        splitter->capacity = splitter->capacity == 0 ? 16 : splitter->capacity * 2;
-        splitter->splits = realloc(splitter->splits, splitter->capacity * sizeof *splitter->splits);
-        CHECK(splitter->splits != NULL);
-    }
     struct file_split *split = arena_new_object(splitter->batch, sizeof *split);
     *split = (struct file_split){
-        .line = line->path.data,
+        .text = line->text.data,
         .dir = splitter->dir,
-        .size_bytes = line->size_bytes,
-        .mtime_us = line->mtime_us,
-        .path_bytes = (uint32_t)line->path.size_bytes,
+        .text_bytes = (uint32_t)line->text.size_bytes,
         .piece = piece,
     };
-    splitter->splits[splitter->count++] = (struct source_split){
-        .estimated_bytes = piece_end(split) - piece_start(split), .detail = split};
+    uint64_t start = 0;
+    uint64_t end = 0;
+    piece_range(line->size_bytes, piece, &start, &end);
+    splitter->splits[splitter->count++] =
+        (struct source_split){.estimated_bytes = end - start, .detail = split};
 }
 
 /* The value that the directory gives to a column of the schema, or NULL. */
@@ -177,14 +177,36 @@ static enum status split_file(struct splitter *splitter, const struct range_line
     if (!there)
         return OK;
     TRY(enter_directory(splitter, path, err));
-    if (line->size_bytes < 2 * FILE_SPLIT_BYTES || path_is_compressed(path) ||
-        !reader->format->splittable(reader->reader)) {
+    uint64_t pieces = piece_count(line->size_bytes);
+    if (pieces == 1 || path_is_compressed(path) || !reader->format->splittable(reader->reader)) {
         add_split(splitter, line, WHOLE_FILE);
         return OK;
     }
-    for (uint64_t i = 0; i < line->size_bytes / FILE_SPLIT_BYTES; i++)
+    for (uint64_t i = 0; i < pieces; i++)
         add_split(splitter, line, (uint32_t)i);
     return OK;
+}
+
+/* Calls for each file of the range: counts its splits into *count, or makes them. */
+static enum status each_file(struct splitter *splitter, const struct file_reader_range *range,
+                             size_t *count, struct error *err)
+{
+    struct file_range_cursor cursor;
+    struct range_line line;
+    bool found = true;
+    TRY(file_range_open(splitter->batch, range->detail, &cursor, err));
+    splitter->base = cursor.dir;
+    for (;;) {
+        TRY(file_range_next(&cursor, &line, &found, err));
+        if (!found)
+            return OK;
+        if (line.log_offset <= range->after || line.log_offset > range->up_to)
+            continue;
+        if (count != NULL)
+            *count += piece_count(line.size_bytes);
+        else
+            TRY(split_file(splitter, &line, err));
+    }
 }
 
 enum status file_reader_splits(const struct file_reader *reader,
@@ -193,26 +215,16 @@ enum status file_reader_splits(const struct file_reader *reader,
 {
     enum status status = OK;
     struct splitter splitter = {.reader = reader, .batch = batch};
-    struct file_range_cursor cursor;
-    struct range_line line;
-    bool found = true;
-    TRY_OUT(file_range_open(batch, range->detail, &cursor, err));
-    splitter.base = cursor.dir;
-    for (;;) {
-        TRY_OUT(file_range_next(&cursor, &line, &found, err));
-        if (!found)
-            break;
-        if (line.log_offset > range->after && line.log_offset <= range->up_to)
-            TRY_OUT(split_file(&splitter, &line, err));
-    }
+    size_t room = 0;
     void *splits = NULL;
-    TRY_OUT(arena_alloc(batch, splitter.count + 1, sizeof **out, &splits, err));
-    if (splitter.count > 0)
-        memcpy(splits, splitter.splits, splitter.count * sizeof **out);
+    TRY_OUT(each_file(&splitter, range, &room, err));
+    TRY_OUT(arena_alloc_raw(batch, room + 1, sizeof **out, &splits, err));
+    splitter.splits = splits;
+    TRY_OUT(each_file(&splitter, range, NULL, err));
+    CHECK(splitter.count <= room);
     *out = splits;
     *out_count = splitter.count;
 out:
-    free(splitter.splits);
     buffer_fini(&splitter.path);
     buffer_fini(&splitter.last_dir);
     return status;
@@ -243,7 +255,7 @@ static enum status make_metadata(struct reading *reading, struct error *err)
         .size_bytes = split->file_size_bytes,
         .block_start = split->start,
         .block_length = split->end - split->start,
-        .mtime_us = reading->split->mtime_us,
+        .mtime_us = split_line(reading->split).mtime_us,
     };
     return file_metadata_vector(reading->split_arena, reader->bound->fields[last].type, &facts,
                                 &reading->metadata, err);
@@ -333,12 +345,7 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     const struct file_split *file = split->detail;
     CHECK(file != NULL && reader->reader != NULL);
     struct arena *split_arena = arena_new("request", 0);
-    struct format_split format = {
-        .path = split_path(file, split_arena),
-        .start = piece_start(file),
-        .end = piece_end(file),
-        .file_size_bytes = file->size_bytes,
-    };
+    struct format_split format = format_split_of(file, split_arena);
     struct byte_stream *stream = NULL;
     struct record_reader *records = NULL;
     enum status status = byte_stream_open(reader->vfs, format.path, format.start, &stream, err);
@@ -371,10 +378,10 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
 void file_reader_block(const struct source_split *split, struct arena *arena,
                        struct source_block *out)
 {
-    const struct file_split *file = split->detail;
+    struct format_split file = format_split_of(split->detail, arena);
     *out = (struct source_block){
-        .uri = path_to_uri(arena, split_path(file, arena)),
-        .start = piece_start(file),
-        .length = piece_end(file) - piece_start(file),
+        .uri = path_to_uri(arena, file.path),
+        .start = file.start,
+        .length = file.end - file.start,
     };
 }

@@ -702,8 +702,43 @@ out:
     return status;
 }
 
+/* A large list is given back as soon as batches have all of it. */
+static void drop_large_list(struct file_source *source)
+{
+    if (source->next == source->found.count && source->found.count > LARGE_LIST)
+        clear_found(source);
+}
+
+/* The files of the newest batch, from its detail: their list may be gone. */
+static enum status know_files(struct file_source *source, struct bytes detail, struct error *err)
+{
+    struct file_range_cursor cursor;
+    struct range_line line;
+    struct buffer path = {0};
+    bool found = true;
+    enum status status = OK;
+    struct arena *request = arena_new("request", 0);
+    TRY_OUT(file_range_open(request, detail, &cursor, err));
+    for (;;) {
+        TRY_OUT(file_range_next(&cursor, &line, &found, err));
+        if (!found)
+            break;
+        if (line.log_offset < source->log_offset)
+            continue;
+        file_range_path(cursor.dir, line.path, &path);
+        seen_files_add(source->seen, identity_of(source, buffer_text(&path)), line.mtime_us);
+    }
+    seen_files_purge(source->seen);
+    source->unsettled = true;
+out:
+    buffer_fini(&path);
+    arena_free(request);
+    return status;
+}
+
 /* The files of the batch are known from now on, and carried, unless they are too many. */
-static void take_files(struct file_source *source, size_t count)
+static enum status take_files(struct file_source *source, size_t count, struct bytes detail,
+                              struct error *err)
 {
     size_t size = added_bytes(source, count);
     if (source->carry.size_bytes + size > CARRY_BYTES_MAX)
@@ -711,21 +746,11 @@ static void take_files(struct file_source *source, size_t count)
     else
         add_files(source, count, &source->carry);
     source->carry_batches++;
-    for (size_t i = 0; source->seen != NULL && i < count; i++) {
-        const struct listed_file *file = &source->found.files[source->next + i];
-        seen_files_add(source->seen, identity_of(source, file->path), file->mtime_us);
-    }
     source->next += count;
-    if (source->seen != NULL)
-        seen_files_purge(source->seen);
-    source->unsettled = source->seen != NULL;
-}
-
-/* A large list is given back as soon as batches have all of it. */
-static void drop_large_list(struct file_source *source)
-{
-    if (source->next == source->found.count && source->found.count > LARGE_LIST)
-        clear_found(source);
+    drop_large_list(source);
+    TRY(know_files(source, detail, err));
+    discard_rest(source, count);
+    return OK;
 }
 
 /* A table, or a bounded run: everything that is there, every time. */
@@ -779,12 +804,7 @@ static enum status file_plan(struct source *self, bool unlimited, struct arena *
     range->detail = bytes_of(NULL, 0);
     if (source->log_offset >= 0)
         TRY(print_detail(source, count, batch, &range->detail, err));
-    if (count > 0) {
-        take_files(source, count);
-        drop_large_list(source);
-        discard_rest(source, count);
-    }
-    return OK;
+    return count > 0 ? take_files(source, count, range->detail, err) : OK;
 }
 
 static struct bytes file_latest(struct source *self, struct arena *batch)
