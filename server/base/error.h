@@ -111,7 +111,7 @@ enum status status_find(const char *name);
 
 /* The static analyzer does not see that what is raised is never OK. */
 #ifdef __clang_analyzer__
-#define STATUS_NOT_OK(status) __extension__((status) ?: STATUS_INTERNAL_ERROR)
+#define STATUS_NOT_OK(raised) ((enum status) __extension__((raised) ?: STATUS_INTERNAL_ERROR))
 #define error_set(err, status, ...)                                                                \
     ((void)error_set(err, status, __VA_ARGS__), STATUS_NOT_OK(status))
 #define error_raise(err, status, ...)                                                              \

@@ -38,6 +38,6 @@ struct pane_groups {
 };
 
 /* None if the writer did nothing in this run.  Borrowed until the next batch. */
-struct pane_groups pane_groups(const struct exec_node *writer, uint32_t run, uint32_t partition);
+struct pane_groups pane_groups(const struct exec_node *node, uint32_t run, uint32_t partition);
 
 #endif

@@ -276,7 +276,8 @@ static double jaro_winkler(struct similarity found, int32_t size_a, int32_t size
     if (found.matches == 0)
         return 0;
     double m = found.matches;
-    double jaro = (m / size_a + m / size_b + (m - found.moved / 2) / m) / 3;
+    int32_t swapped = found.moved / 2;
+    double jaro = (m / size_a + m / size_b + (m - swapped) / m) / 3;
     return jaro < 0.7 ? jaro : jaro + 0.1 * found.prefix * (1 - jaro);
 }
 

@@ -235,10 +235,10 @@ static void print_progress(struct query_observer *self, int64_t batch_id, bool i
 {
     const struct printing_observer *observer = (const struct printing_observer *)self;
     if (observer->json)
-        printf("%.*s\n", (int)json.size_bytes, (const char *)json.data);
+        (void)printf("%.*s\n", (int)json.size_bytes, (const char *)json.data);
     else if (!idle)
-        printf("batch %" PRId64 " committed\n", batch_id);
-    fflush(stdout);
+        (void)printf("batch %" PRId64 " committed\n", batch_id);
+    (void)fflush(stdout);
 }
 
 static void print_error(const struct error *err, struct bytes spec_json)
