@@ -134,8 +134,8 @@ static void put(struct world *world, uint32_t first, uint32_t count, uint32_t st
     for (uint32_t i = first; i < first + count; i += step) {
         world->model[i] = value;
         uint64_t hash = state_hash(key_text(world, i));
-        assert_int_equal(
-            spill_put(&world->spill, END, hash, &world->model[i], &source.base, &err), OK);
+        assert_int_equal(spill_put(&world->spill, END, hash, &world->model[i], &source.base, &err),
+                         OK);
     }
     assert_int_equal(spill_flush(&world->spill, END, &source.base, &err), OK);
     spill_let_go(&world->spill, END);
@@ -265,8 +265,7 @@ static void put_one(struct world *world, int64_t end)
     struct error err = ERROR_INIT;
     uint64_t hash = state_hash(key_text(world, 0));
     world->model[0] = (struct model){.here = true, .value = 1, .value_bytes = 4};
-    assert_int_equal(spill_put(&world->spill, end, hash, &world->model[0], &source.base, &err),
-                     OK);
+    assert_int_equal(spill_put(&world->spill, end, hash, &world->model[0], &source.base, &err), OK);
     assert_int_equal(spill_flush(&world->spill, end, &source.base, &err), OK);
     spill_let_go(&world->spill, end);
 }
@@ -318,8 +317,7 @@ static void what_the_disk_refuses_is_an_error(void **state)
     uint64_t hash = state_hash(key_text(world, 1));
     put(world, 0, 10, 1, (struct model){.here = true, .value = 1, .value_bytes = 8});
     vfs_fault_arm(world->vfs, VFS_CALL_WRITE, 1, ENOSPC);
-    assert_int_equal(spill_put(&world->spill, END, hash, &world->model[1], &source.base, &err),
-                     OK);
+    assert_int_equal(spill_put(&world->spill, END, hash, &world->model[1], &source.base, &err), OK);
     assert_int_equal(spill_flush(&world->spill, END, &source.base, &err), STATUS_DISK_FULL);
     error_clear(&err);
     vfs_fault_arm(world->vfs, VFS_CALL_READ, 1, EIO);
