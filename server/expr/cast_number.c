@@ -455,6 +455,7 @@ cast_function *cast_to_number(const struct type *from, const struct type *to)
         [FAMILY_TIME] = {number_to_boolean, time_to_integer, time_to_floating, time_to_decimal},
         [FAMILY_INTERVAL] = {NULL, interval_to_integer, NULL, interval_to_decimal},
     };
-    enum family family = family_of(from);
-    return family == FAMILY_OTHER ? NULL : table[family][family_of(to)];
+    enum family family = family_of(from), target = family_of(to);
+    CHECK(target <= FAMILY_DECIMAL);
+    return family == FAMILY_OTHER ? NULL : table[family][target];
 }
