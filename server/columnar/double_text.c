@@ -98,6 +98,23 @@ static bool few_decimals(double value, uint64_t *digits, int *exponent)
     return true;
 }
 
+/*
+ * A whole number that is too large for its type to tell from all of its neighbours, below 2^63:
+ * up to JDK 17, Java writes all of its digits but those that say less than one bit of it.
+ * `spare` is how many of its last bits say nothing: Java counts one less than the type lacks.
+ */
+static uint64_t java_whole(uint64_t whole, int spare, int *exponent)
+{
+    int dropped = spare > 1 ? spare * 301 / 1000 : 0; /* floor(spare * log10(2)) */
+    uint64_t unit = 1;
+    for (int i = 0; i < dropped; i++)
+        unit *= 10;
+    uint64_t rest = whole % unit;
+    whole = whole / unit + (dropped > 0 && rest >= unit / 2);
+    *exponent = dropped;
+    return strip_zeros(whole, exponent);
+}
+
 uint64_t number_shortest_double(double value, int *exponent)
 {
     CHECK(value > 0.0);
@@ -114,6 +131,8 @@ uint64_t number_shortest_double(double value, int *exponent)
         *exponent = 0;
         return strip_zeros(c >> -q, exponent);
     }
+    if (q > 0 && q < 63 - 52)
+        return java_whole(c << q, q - 2, exponent);
     bool closer = fraction == 0 && biased > 1;
     int k = floor_log10_pow2(q, closer);
     int shift = q + floor_log2_pow10(-k) + 1;
@@ -126,7 +145,7 @@ uint64_t number_shortest_double(double value, int *exponent)
     return strip_zeros(choose_digits(value4, lower, upper, exponent), exponent);
 }
 
-uint32_t number_shortest_float(float value, int *exponent)
+uint64_t number_shortest_float(float value, int *exponent)
 {
     CHECK(value > 0.0F);
     uint32_t bits;
@@ -137,8 +156,10 @@ uint32_t number_shortest_float(float value, int *exponent)
     int q = (biased != 0 ? biased : 1) - 150;
     if (q <= 0 && q > -24 && (c & ((1U << -q) - 1)) == 0) {
         *exponent = 0;
-        return (uint32_t)strip_zeros(c >> -q, exponent);
+        return strip_zeros(c >> -q, exponent);
     }
+    if (q > 0 && q < 63 - 23)
+        return java_whole((uint64_t)c << q, q - 2, exponent);
     bool closer = fraction == 0 && biased > 1;
     int k = floor_log10_pow2(q, closer);
     int shift = q + floor_log2_pow10(-k) + 1;
@@ -150,7 +171,7 @@ uint32_t number_shortest_float(float value, int *exponent)
     uint32_t value4 = round_to_odd_float(power, (4 * c) << shift);
     uint32_t upper = round_to_odd_float(power, (4 * c + 2) << shift) - odd;
     *exponent = k;
-    return (uint32_t)strip_zeros(choose_digits(value4, lower, upper, exponent), exponent);
+    return strip_zeros(choose_digits(value4, lower, upper, exponent), exponent);
 }
 
 static char *put_zeros(char *out, int count)

@@ -32,11 +32,12 @@ size_t number_print_double(char *out, double value); /* Java's Double.toString *
 size_t number_print_float(char *out, float value);   /* Java's Float.toString */
 
 /*
- * The shortest decimal digits that read back as `value` (finite, > 0): value = digits * 10^result
- * exponent, digits without trailing zeros.
+ * The decimal digits that Java writes of `value` (finite, > 0): value = digits * 10^exponent, digits
+ * without trailing zeros.  They are the shortest that read back as it; whole numbers below 2^63
+ * that have more bits than the type keep more of theirs, as in JDK 17: 1.23456792E8F.
  */
 uint64_t number_shortest_double(double value, int *exponent);
-uint32_t number_shortest_float(float value, int *exponent);
+uint64_t number_shortest_float(float value, int *exponent);
 
 /* [-+]digits, the whole text. */
 enum text_result number_parse_int64(struct bytes text, int64_t *out);

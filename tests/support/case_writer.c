@@ -61,7 +61,8 @@ static struct bytes read_file(struct walk *walk, const char *path)
     struct error err = ERROR_INIT;
     struct buffer content = {0};
     size_t size = 1;
-    if (byte_stream_open(walk->vfs, path, 0, &stream, &err) != OK)
+    struct format_split whole = {.path = path};
+    if (byte_stream_open(walk->vfs, &whole, &stream, &err) != OK)
         return (struct bytes){0};
     while (size > 0 && content.size_bytes < FILE_BYTES_MAX) {
         if (stream->read(stream, buffer_reserve(&content, 65536), 65536, &size, &err) != OK)
@@ -92,6 +93,12 @@ static void on_file(void *arg, const char *path, const struct vfs_stat *stat)
     }
     out->files[out->file_count++] =
         (struct case_file){arena_strdup(walk->arena, relative), read_file(walk, path)};
+}
+
+/* As expectations list them: by the whole path, not directory by directory. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct case_file *)a)->name, ((const struct case_file *)b)->name);
 }
 
 /* ---- writing ---- */
@@ -171,7 +178,6 @@ void case_answer_writer(struct arena *arena, const struct conformance_case *one,
         .time_zone = zone == NULL ? "UTC" : zone,
         .vfs = disk->vfs,
         .clock = disk->clock,
-        .state_dir = "/case/sink",
         .conf = conf.items,
         .conf_count = conf.count,
     };
@@ -183,5 +189,7 @@ void case_answer_writer(struct arena *arena, const struct conformance_case *one,
     }
     struct walk walk = {.arena = arena, .vfs = disk->vfs, .out = out};
     vfs_mem_walk(disk->vfs, OUT_DIR, on_file, &walk);
+    if (out->file_count > 1)
+        qsort(out->files, out->file_count, sizeof(*out->files), by_name);
     json_decref(spec);
 }

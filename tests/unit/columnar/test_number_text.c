@@ -113,8 +113,8 @@ static void random_floats_are_shortest_and_read_back(void **state)
         assert_int_equal(number_parse_float(bytes_of(text, size), &back), TEXT_OK);
         assert_memory_equal(&back, &value, sizeof(value));
         int exponent;
-        uint32_t digits = number_shortest_float(fabsf(value), &exponent);
-        int count = snprintf(NULL, 0, "%u", digits);
+        uint64_t digits = number_shortest_float(fabsf(value), &exponent);
+        int count = snprintf(NULL, 0, "%lu", digits);
         char shorter[64];
         snprintf(shorter, sizeof(shorter), "%.*e", count > 1 ? count - 2 : 0, (double)value);
         if (count > 1)
