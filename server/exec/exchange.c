@@ -6,12 +6,15 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
+#include "columnar/vector_bytes.h"
 #include "expr/program.h"
+#include "state/spill_file.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
 
 #define EXCHANGE_MAGIC 0xe8c4a001U
+#define MOVED_BYTES    ((size_t)128 << 10) /* at once, unless a piece is larger */
 
 struct piece {
     struct batch batch;
@@ -21,6 +24,7 @@ struct piece {
 struct lane { /* what goes to one partition */
     struct piece *first;
     struct piece **end;
+    struct spill_extents moved; /* what came before */
 };
 
 struct exchange_writer {
@@ -34,6 +38,7 @@ struct exchange_writer {
     struct lane *lanes;
     uint32_t lane_count;
     uint32_t run;
+    struct spill_file *file; /* where pieces have been moved to */
 };
 
 enum status exchange_writer_new(struct arena *query, const struct exchange_keys *keys,
@@ -54,14 +59,29 @@ enum status exchange_writer_new(struct arena *query, const struct exchange_keys 
     return OK;
 }
 
+static void free_lanes(struct exchange_writer *writer)
+{
+    for (uint32_t i = 0; i < writer->lane_count; i++)
+        spill_extents_fini(&writer->lanes[i].moved);
+    free(writer->lanes);
+    writer->lanes = NULL;
+    writer->lane_count = 0;
+}
+
 void exchange_writer_free(struct exchange_writer *writer)
 {
     if (writer == NULL)
         return;
     CHECK_MAGIC(writer, EXCHANGE_MAGIC);
+    free_lanes(writer);
     arena_free(writer->arena);
-    free(writer->lanes);
     writer->magic = 0;
+}
+
+static void clear_lane(struct lane *lane)
+{
+    lane->first = NULL;
+    lane->end = &lane->first;
 }
 
 void exchange_begin(struct exchange_writer *writer, const struct exec_context *ctx)
@@ -72,13 +92,14 @@ void exchange_begin(struct exchange_writer *writer, const struct exec_context *c
     writer->run = ctx->run;
     arena_reset(writer->arena);
     if (writer->lane_count != ctx->partitions) {
+        free_lanes(writer);
         writer->lane_count = ctx->partitions;
-        writer->lanes = realloc(writer->lanes, writer->lane_count * sizeof *writer->lanes);
+        writer->lanes = calloc(writer->lane_count, sizeof *writer->lanes);
         CHECK(writer->lanes != NULL);
     }
     for (uint32_t i = 0; i < writer->lane_count; i++) {
-        writer->lanes[i].first = NULL;
-        writer->lanes[i].end = &writer->lanes[i].first;
+        spill_extents_fini(&writer->lanes[i].moved);
+        clear_lane(&writer->lanes[i]);
     }
 }
 
@@ -153,18 +174,59 @@ enum status exchange_write(struct exchange_writer *writer, struct exec_context *
     return OK;
 }
 
-enum status exchange_each(const struct exchange_writer *writer, struct exec_node *node,
-                          struct exec_context *ctx, exchange_look_fn *look, struct error *err)
+/* ---- to the disk ---- */
+
+static void save_piece(const struct batch *batch, struct buffer *out)
+{
+    buffer_add(out, &batch->rows, sizeof batch->rows);
+    for (uint32_t c = 0; c < batch->schema->field_count; c++)
+        vector_save(batch->columns[c], out);
+}
+
+/* Takes one from the front of *in. */
+static enum status load_piece(struct arena *arena, const struct type *schema, struct bytes *in,
+                              struct batch *out, struct error *err)
+{
+    uint32_t rows = 0;
+    if (in->size_bytes < sizeof rows)
+        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "rows on the disk", NULL);
+    memcpy(&rows, in->data, sizeof rows);
+    *in = bytes_of(in->data + sizeof rows, in->size_bytes - sizeof rows);
+    *out = (struct batch){.schema = schema, .rows = rows, .selected = rows};
+    out->columns = arena_new_object(arena, (schema->field_count + 1) * sizeof *out->columns);
+    for (uint32_t c = 0; c < schema->field_count; c++)
+        TRY(vector_load(arena, schema->fields[c].type, in, &out->columns[c], err));
+    return OK;
+}
+
+static enum status move_lane(struct exchange_writer *writer, struct lane *lane,
+                             struct buffer *moving, struct error *err)
+{
+    for (const struct piece *piece = lane->first; piece != NULL; piece = piece->next) {
+        save_piece(&piece->batch, moving);
+        if (piece->next != NULL && moving->size_bytes < MOVED_BYTES)
+            continue;
+        TRY(spill_extents_write(&lane->moved, writer->file, buffer_bytes(moving), err));
+        buffer_clear(moving);
+    }
+    clear_lane(lane);
+    return OK;
+}
+
+enum status exchange_put_away(struct exchange_writer *writer, struct spill_file *file,
+                              struct error *err)
 {
     CHECK_MAGIC(writer, EXCHANGE_MAGIC);
-    if (writer->run != ctx->run)
-        return OK;
-    CHECK(ctx->partition < writer->lane_count);
-    for (const struct piece *piece = writer->lanes[ctx->partition].first; piece != NULL;
-         piece = piece->next) {
-        TRY(look(node, ctx, &piece->batch, err));
-        arena_reset(ctx->batch_arena);
-    }
+    struct buffer moving = {0};
+    enum status status = OK;
+    writer->file = file;
+    for (uint32_t i = 0; i < writer->lane_count && status == OK; i++)
+        status = move_lane(writer, &writer->lanes[i], &moving, err);
+    buffer_fini(&moving);
+    if (status != OK)
+        return status;
+    arena_reset(writer->arena);
+    arena_trim(writer->arena);
     return OK;
 }
 
@@ -174,17 +236,81 @@ size_t exchange_bytes(const struct exchange_writer *writer)
     return arena_used_bytes(writer->arena);
 }
 
+/* ---- reading ---- */
+
+/* Who gets the batches of a partition. */
+struct visit {
+    struct exec_node *node;
+    struct exec_context *ctx;
+    exchange_look_fn *look; /* NULL: they are pushed */
+    uint32_t input;
+};
+
+static enum status visit_batch(const struct visit *visit, const struct batch *batch,
+                               struct error *err)
+{
+    if (visit->look != NULL)
+        TRY(visit->look(visit->node, visit->ctx, batch, err));
+    else
+        TRY(visit->node->ops->push(visit->node, visit->ctx, visit->input, batch, err));
+    arena_reset(visit->ctx->batch_arena);
+    return OK;
+}
+
+static enum status visit_extent(const struct exchange_writer *writer, const struct visit *visit,
+                                struct bytes rest, struct arena *arena, struct error *err)
+{
+    while (rest.size_bytes > 0) {
+        struct batch batch;
+        arena_reset(arena);
+        TRY(load_piece(arena, writer->schema, &rest, &batch, err));
+        TRY(visit_batch(visit, &batch, err));
+    }
+    return OK;
+}
+
+static enum status visit_moved(const struct exchange_writer *writer, const struct lane *lane,
+                               const struct visit *visit, struct error *err)
+{
+    struct buffer bytes = {0};
+    enum status status = OK;
+    if (lane->moved.count == 0)
+        return OK;
+    struct arena *arena = arena_new("rows that come back", 0);
+    for (uint32_t i = 0; i < lane->moved.count && status == OK; i++) {
+        status = spill_extent_read(writer->file, &lane->moved.list[i], &bytes, err);
+        if (status == OK)
+            status = visit_extent(writer, visit, buffer_bytes(&bytes), arena, err);
+    }
+    arena_free(arena);
+    buffer_fini(&bytes);
+    return status;
+}
+
+static enum status visit_all(const struct exchange_writer *writer, const struct visit *visit,
+                             struct error *err)
+{
+    CHECK_MAGIC(writer, EXCHANGE_MAGIC);
+    if (writer->run != visit->ctx->run) /* it had nothing to do in this batch */
+        return OK;
+    CHECK(visit->ctx->partition < writer->lane_count);
+    const struct lane *lane = &writer->lanes[visit->ctx->partition];
+    TRY(visit_moved(writer, lane, visit, err));
+    for (const struct piece *piece = lane->first; piece != NULL; piece = piece->next)
+        TRY(visit_batch(visit, &piece->batch, err));
+    return OK;
+}
+
+enum status exchange_each(const struct exchange_writer *writer, struct exec_node *node,
+                          struct exec_context *ctx, exchange_look_fn *look, struct error *err)
+{
+    struct visit visit = {.node = node, .ctx = ctx, .look = look};
+    return visit_all(writer, &visit, err);
+}
+
 enum status exchange_read(const struct exchange_writer *writer, struct exec_node *node,
                           struct exec_context *ctx, uint32_t input, struct error *err)
 {
-    CHECK_MAGIC(writer, EXCHANGE_MAGIC);
-    if (writer->run != ctx->run) /* it had nothing to do in this batch */
-        return OK;
-    CHECK(ctx->partition < writer->lane_count);
-    for (const struct piece *piece = writer->lanes[ctx->partition].first; piece != NULL;
-         piece = piece->next) {
-        TRY(node->ops->push(node, ctx, input, &piece->batch, err));
-        arena_reset(ctx->batch_arena);
-    }
-    return OK;
+    struct visit visit = {.node = node, .ctx = ctx, .input = input};
+    return visit_all(writer, &visit, err);
 }

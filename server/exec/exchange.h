@@ -3,7 +3,9 @@
  *
  * Each thread of a stage has a writer of its own, which copies the rows it gets into one list of
  * batches per partition; after the stage's barrier the partitions read the lists of all writers.
- * The copies live until the writer is used for the next batch.
+ * The copies live until the writer is used for the next batch.  When they are too many, they move
+ * to the disk, and come back piece by piece when they are read: before those in memory, so that the
+ * order stays.
  */
 #ifndef SERVER_EXEC_EXCHANGE_H
 #define SERVER_EXEC_EXCHANGE_H
@@ -45,5 +47,8 @@ MUST_USE enum status exchange_each(const struct exchange_writer *writer, struct 
 
 /* Memory of the copies. */
 size_t exchange_bytes(const struct exchange_writer *writer);
+/* They move to the file.  Errors: those of the disk. */
+MUST_USE enum status exchange_put_away(struct exchange_writer *writer, struct spill_file *file,
+                                       struct error *err);
 
 #endif

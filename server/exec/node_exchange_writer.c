@@ -87,6 +87,12 @@ static size_t writer_bytes(const struct exec_node *self)
     return exchange_bytes(self->state);
 }
 
+static enum status writer_put_away(struct exec_node *self, struct spill_file *file,
+                                   struct error *err)
+{
+    return exchange_put_away(self->state, file, err);
+}
+
 const struct exec_node_ops node_exchange_writer = {
     .name = "Exchange",
     .open = writer_open,
@@ -94,4 +100,5 @@ const struct exec_node_ops node_exchange_writer = {
     .push = writer_push,
     .close = writer_close,
     .bytes = writer_bytes,
+    .put_away = writer_put_away,
 };

@@ -50,6 +50,7 @@ struct pipeline {
     const atomic_bool *cancelled;
     uint64_t memory_limit;
     uint64_t writer_limit;
+    uint64_t put_away_from;
     struct spill_file *batch_file;
     int64_t late_watermark_us; /* the query's, for the present task */
     int64_t eviction_watermark_us;
@@ -65,15 +66,24 @@ enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct erro
                        NULL);
 }
 
+enum status pipeline_put_away_rows(struct pipeline *pipeline, struct spill_file *file,
+                                   struct error *err)
+{
+    struct exec_node *writer = pipeline->writer;
+    if (writer == NULL || writer->ops->put_away == NULL || writer->ops->bytes(writer) == 0)
+        return OK;
+    return writer->ops->put_away(writer, file, err);
+}
+
 /* What a batch collects for the partitions is no state yet, but memory. */
-static enum status check_writer(const struct pipeline *pipeline, struct error *err)
+static enum status check_writer(struct pipeline *pipeline, struct error *err)
 {
     struct exec_node *writer = pipeline->writer;
     if (pipeline->memory_limit == 0 || writer == NULL || writer->ops->bytes == NULL)
         return OK;
     uint64_t bytes = writer->ops->bytes(writer);
-    if (writer->ops->put_away != NULL && bytes > pipeline->writer_limit / 2) {
-        TRY(writer->ops->put_away(writer, pipeline->batch_file, err));
+    if (bytes > pipeline->put_away_from) {
+        TRY(pipeline_put_away_rows(pipeline, pipeline->batch_file, err));
         bytes = writer->ops->bytes(writer);
     }
     return bytes <= pipeline->writer_limit
@@ -299,6 +309,7 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     pipeline->cancelled = task->cancelled;
     pipeline->memory_limit = task->memory_limit;
     pipeline->writer_limit = task->writer_limit;
+    pipeline->put_away_from = task->put_away_from;
     pipeline->batch_file = task->batch_file;
     for (struct node_list *entry = pipeline->nodes; entry != NULL; entry = entry->next) {
         entry->node->inputs_finished = 0;

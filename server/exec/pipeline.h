@@ -30,12 +30,13 @@ struct pipeline_task {
     int64_t eviction_watermark_us;
     int64_t batch_timestamp_us;
     uint64_t random_seed;
-    uint32_t task;                 /* 0-based: spark_partition_id() */
-    struct batch_receiver *sink;   /* NULL: a consumer takes the rows */
-    const atomic_bool *cancelled;  /* NULL: never; set: the next input fails */
-    uint64_t memory_limit;         /* limits.memoryBytes; 0: none */
-    uint64_t writer_limit;         /* of it, for what waits for the partitions */
-    struct spill_file *batch_file; /* where that may go instead, from half of it on */
+    uint32_t task;                /* 0-based: spark_partition_id() */
+    struct batch_receiver *sink;  /* NULL: a consumer takes the rows */
+    const atomic_bool *cancelled; /* NULL: never; set: the next input fails */
+    uint64_t memory_limit;        /* limits.memoryBytes; 0: none */
+    uint64_t writer_limit;        /* of it, for what waits for the partitions */
+    uint64_t put_away_from;       /* so much of it moves to the file instead */
+    struct spill_file *batch_file;
 };
 
 struct pipeline_config {
@@ -131,6 +132,10 @@ struct spill *pipeline_spill(struct pipeline *pipeline, uint32_t index);
 const struct plan_node *pipeline_boundary(const struct pipeline *pipeline, uint32_t index);
 /* Moves so much memory of such operators to the disk.  Errors: those of the disk. */
 MUST_USE enum status pipeline_let_go(struct pipeline *pipeline, uint64_t bytes, struct error *err);
+/* What the pipeline has for the partitions of the next stage goes to the file, if its writer can do
+ * that.  Errors: those of the disk. */
+MUST_USE enum status pipeline_put_away_rows(struct pipeline *pipeline, struct spill_file *file,
+                                            struct error *err);
 /* The changes of the batch go to pages of the file, and come back one after another: to be dropped
  * before the next, if *put_away says so.  Errors: those of the disk. */
 MUST_USE enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file,

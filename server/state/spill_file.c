@@ -126,6 +126,25 @@ enum status spill_extent_read(struct spill_file *file, const struct spill_extent
                                                                 : spill_file_damaged(file, err);
 }
 
+enum status spill_extents_write(struct spill_extents *extents, struct spill_file *file,
+                                struct bytes content, struct error *err)
+{
+    if (extents->count == extents->capacity) {
+        extents->capacity = extents->capacity == 0 ? 4 : extents->capacity * 2;
+        extents->list = realloc(extents->list, extents->capacity * sizeof *extents->list);
+        CHECK(extents->list != NULL);
+    }
+    TRY(spill_extent_write(file, content, &extents->list[extents->count], err));
+    extents->count++;
+    return OK;
+}
+
+void spill_extents_fini(struct spill_extents *extents)
+{
+    free(extents->list);
+    *extents = (struct spill_extents){0};
+}
+
 /* ---- the free pages of a partition ---- */
 
 void spill_space_fini(struct spill_space *space)

@@ -48,6 +48,16 @@ MUST_USE enum status spill_extent_write(struct spill_file *file, struct bytes co
 MUST_USE enum status spill_extent_read(struct spill_file *file, const struct spill_extent *extent,
                                        struct buffer *out, struct error *err);
 
+/* Some of them, in the order in which they were written.  A zeroed list is empty. */
+struct spill_extents {
+    struct spill_extent *list;
+    uint32_t count;
+    uint32_t capacity;
+};
+MUST_USE enum status spill_extents_write(struct spill_extents *extents, struct spill_file *file,
+                                         struct bytes content, struct error *err);
+void spill_extents_fini(struct spill_extents *extents); /* it is empty then */
+
 /* CHECKSUM_MISMATCH: it holds something else than what was written. */
 enum status spill_file_damaged(const struct spill_file *file, struct error *err);
 

@@ -210,6 +210,7 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
         .cancelled = &query->cancelled,
         .memory_limit = query->budget.limit_bytes,
         .writer_limit = query->budget.limit_bytes / 2 / threads,
+        .put_away_from = query->config.spill_always ? 0 : query->budget.limit_bytes / 4 / threads,
         .batch_file = query->budget.batch_file,
     };
     if (run->last)

@@ -111,12 +111,13 @@ enum status state_budget_note(struct query *query, struct pipeline *pipeline, ui
     if (used <= (int64_t)comfortable_bytes(query) && !query->config.spill_always)
         return OK;
     bool lets_go = can_let_go(pipeline);
+    TRY(pipeline_put_away_rows(pipeline, budget->batch_file, err));
     if (lets_go) {
         TRY(pipeline_put_away(pipeline, budget->batch_file, err));
         TRY(pipeline_let_go(pipeline, UINT64_MAX, err));
-        delta = (int64_t)(state_budget_bytes(pipeline) - after);
-        used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
     }
+    delta = (int64_t)(state_budget_bytes(pipeline) - after);
+    used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
     if (used <= (int64_t)budget->limit_bytes || (lets_go && after <= budget->limit_bytes))
         return OK;
     memory.fixed_bytes *= query->partitions; /* the others are as large */

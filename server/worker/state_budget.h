@@ -10,7 +10,7 @@
  * (state/spill.h), and the changes of the batch, too.  What is needed again comes back in one pass
  * in the order of the disk.  So every partition gives way when its turn comes, and memory holds
  * what some batches have touched.  What a batch brings for the partitions goes to the disk as well
- * when it is more than a quarter of the limit (of writers that can do that).
+ * when it is more than a quarter of the limit (of all writers but that of panes).
  *
  * What cannot be let go is refused instead of growing beyond the limit: STATE_MEMORY_EXCEEDED for
  * operators that keep all of their state in memory, BATCH_MEMORY_EXCEEDED for a batch that changes
