@@ -14,8 +14,10 @@
  * once its groups are taken, so that the state grows into memory that is there already.
  *
  * When the groups take more memory than the query may use for them, they move to the disk, piece
- * after piece, and the lanes begin anew: a group may then come several times.  States that point
- * to something cannot be moved.
+ * after piece, and the lanes begin anew: a group may then come several times.  Where states point
+ * to something, each group moves as
+ *
+ *     struct partial_group | u32 size of the key | u32 size of the states | key | states as saved
  */
 #include "exec/node_partial_aggregate.h"
 
@@ -50,9 +52,7 @@ struct lane {
     struct partial_piece *first;
     struct partial_piece *last;
     size_t huge_bytes;
-    struct spill_extent *moved; /* pieces, head and all */
-    uint32_t moved_count;
-    uint32_t moved_capacity;
+    struct spill_extents moved; /* pieces, head and all; or groups, if their states are no bytes */
 };
 
 #define PIECE_BYTES_MAX ((uint32_t)(HUGE_PIECE_MIN - sizeof(struct partial_piece)))
@@ -72,6 +72,7 @@ struct partial {
     bool direct;             /* every row is a group */
     struct spill_file *file; /* where pieces have been moved to */
     struct buffer moving;
+    struct buffer scratch;
 };
 
 static enum status partial_open(struct exec_node *self, struct arena *query,
@@ -103,9 +104,7 @@ static void free_lanes(struct partial *partial)
 {
     for (uint32_t i = 0; i < partial->lane_count; i++) {
         free_pieces(&partial->lanes[i], NULL);
-        free(partial->lanes[i].moved);
-        partial->lanes[i].moved = NULL;
-        partial->lanes[i].moved_count = partial->lanes[i].moved_capacity = 0;
+        spill_extents_fini(&partial->lanes[i].moved);
     }
 }
 
@@ -361,6 +360,7 @@ static void partial_close(struct exec_node *self)
     free_lanes(partial);
     arena_free(partial->arena);
     buffer_fini(&partial->moving);
+    buffer_fini(&partial->scratch);
     free(partial->lanes);
     free(partial->slots);
 }
@@ -407,21 +407,51 @@ static size_t partial_bytes(const struct exec_node *self)
     size_t lane_bytes = 0;
     for (uint32_t i = 0; i < partial->lane_count; i++)
         lane_bytes += partial->lanes[i].huge_bytes +
-                      partial->lanes[i].moved_capacity * sizeof *partial->lanes[i].moved;
+                      partial->lanes[i].moved.capacity * sizeof *partial->lanes[i].moved.list;
     return arena_used_bytes(partial->arena) + lane_bytes +
            (partial->slots == NULL ? 0 : (size_t)(partial->mask + 1) * sizeof *partial->slots);
 }
 
 /* ---- to the disk ---- */
 
-static struct spill_extent *add_moved(struct lane *lane)
+/* Of a group whose states point to something. */
+struct moved_sizes {
+    uint32_t key;
+    uint32_t states;
+};
+
+static void save_group(struct partial *partial, const struct partial_group *group)
 {
-    if (lane->moved_count == lane->moved_capacity) {
-        lane->moved_capacity = lane->moved_capacity == 0 ? 4 : lane->moved_capacity * 2;
-        lane->moved = realloc(lane->moved, lane->moved_capacity * sizeof *lane->moved);
-        CHECK(lane->moved != NULL);
+    struct buffer *moving = &partial->moving;
+    const struct state_entry *entry = partial_entry(group);
+    struct moved_sizes sizes = {.key = entry->key_bytes};
+    buffer_add(moving, group, sizeof *group);
+    size_t at = moving->size_bytes;
+    buffer_add(moving, &sizes, sizeof sizes);
+    buffer_add(moving, entry->data + partial->calls.block_bytes, entry->key_bytes);
+    size_t before = moving->size_bytes;
+    aggregate_calls_save(&partial->calls, entry->data, moving, &partial->scratch);
+    CHECK(moving->size_bytes - before <= UINT32_MAX);
+    sizes.states = (uint32_t)(moving->size_bytes - before);
+    memcpy(moving->data + at, &sizes, sizeof sizes);
+}
+
+static enum status move_groups(struct partial *partial, struct lane *lane, struct error *err)
+{
+    struct buffer *moving = &partial->moving;
+    struct partial_reader reader = {.piece = lane->first,
+                                    .value_bytes = partial->calls.block_bytes};
+    const struct partial_group *group = partial_next(&reader);
+    buffer_clear(moving);
+    while (group != NULL) {
+        save_group(partial, group);
+        group = partial_next(&reader);
+        if (group != NULL && moving->size_bytes < MOVED_BYTES)
+            continue;
+        TRY(spill_extents_write(&lane->moved, partial->file, buffer_bytes(moving), err));
+        buffer_clear(moving);
     }
-    return &lane->moved[lane->moved_count++];
+    return OK;
 }
 
 /* Some pieces of a lane become one. */
@@ -439,7 +469,15 @@ static enum status move_some(struct partial *partial, struct lane *lane,
     }
     head.used = head.size = (uint32_t)(moving->size_bytes - sizeof head);
     memcpy(moving->data, &head, sizeof head);
-    return spill_extent_write(partial->file, buffer_bytes(moving), add_moved(lane), err);
+    return spill_extents_write(&lane->moved, partial->file, buffer_bytes(moving), err);
+}
+
+static enum status move_pieces(struct partial *partial, struct lane *lane, struct error *err)
+{
+    const struct partial_piece *piece = lane->first;
+    while (piece != NULL)
+        TRY(move_some(partial, lane, &piece, err));
+    return OK;
 }
 
 static enum status partial_put_away(struct exec_node *self, struct spill_file *file,
@@ -448,21 +486,67 @@ static enum status partial_put_away(struct exec_node *self, struct spill_file *f
     struct partial *partial = self->state;
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
     partial->file = file;
-    if (!partial->calls.plain)
-        return OK;
     for (uint32_t i = 0; i < partial->lane_count; i++) {
         struct lane *lane = &partial->lanes[i];
-        const struct partial_piece *piece = lane->first;
-        while (piece != NULL)
-            TRY(move_some(partial, lane, &piece, err));
+        TRY((partial->calls.plain ? move_pieces : move_groups)(partial, lane, err));
         free_pieces(lane, NULL);
     }
     free(partial->slots);
     partial->slots = NULL;
     partial->count = partial->rows = 0;
     buffer_fini(&partial->moving);
+    buffer_fini(&partial->scratch);
     arena_reset(partial->arena);
     arena_trim(partial->arena);
+    return OK;
+}
+
+/* Makes the next group of *in what it was, behind those in `out`. */
+static enum status load_saved_group(const struct aggregate_calls *calls, struct arena *arena,
+                                    struct bytes *in, struct buffer *out, struct error *err)
+{
+    struct partial_group group;
+    struct moved_sizes sizes;
+    const size_t head = sizeof group + sizeof sizes;
+    bool whole = in->size_bytes >= head;
+    if (whole) {
+        memcpy(&group, in->data, sizeof group);
+        memcpy(&sizes, in->data + sizeof group, sizeof sizes);
+        whole = in->size_bytes - head >= (size_t)sizes.key + sizes.states;
+    }
+    if (!whole)
+        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "groups on the disk", NULL);
+    size_t size = sizeof group + state_entry_bytes(calls->block_bytes, sizes.key);
+    uint8_t *to = buffer_reserve(out, size);
+    memset(to, 0, size);
+    memcpy(to, &group, sizeof group);
+    struct state_entry *entry = entry_of((struct partial_group *)(void *)to);
+    entry->key_bytes = sizes.key;
+    if (sizes.key > 0)
+        memcpy(entry->data + calls->block_bytes, in->data + head, sizes.key);
+    aggregate_calls_init(calls, entry->data);
+    TRY(aggregate_calls_load(calls, arena, bytes_of(in->data + head + sizes.key, sizes.states),
+                             entry->data, err));
+    out->size_bytes += size;
+    *in = bytes_of(in->data + head + sizes.key + sizes.states,
+                   in->size_bytes - head - sizes.key - sizes.states);
+    return OK;
+}
+
+/* What was moved at once, made pieces of again. */
+static enum status bring_back(const struct partial *partial, struct partial_moved *moved,
+                              struct error *err)
+{
+    const size_t head = sizeof(struct partial_piece);
+    struct bytes rest = buffer_bytes(&moved->one);
+    if (partial->calls.plain) {
+        buffer_add(&moved->bytes, rest.data + head, rest.size_bytes - head);
+        return OK;
+    }
+    if (moved->arena == NULL)
+        moved->arena = arena_new("groups that come back", 0);
+    while (rest.size_bytes > 0)
+        TRY(load_saved_group(&partial->calls, moved->arena, &rest, &moved->bytes, err));
     return OK;
 }
 
@@ -476,14 +560,16 @@ enum status partial_read_moved(const struct exec_node *writer, uint32_t run, uin
     struct buffer *bytes = &moved->bytes;
     buffer_clear(bytes);
     buffer_add(bytes, &head, sizeof head);
+    if (moved->arena != NULL)
+        arena_reset(moved->arena);
     *out = (struct partial_reader){.value_bytes = partial->calls.block_bytes};
     if (partial->run != run)
         return OK;
     CHECK(partition < partial->lane_count);
     const struct lane *lane = &partial->lanes[partition];
-    for (; moved->next < lane->moved_count && bytes->size_bytes < READ_BYTES; moved->next++) {
-        TRY(spill_extent_read(partial->file, &lane->moved[moved->next], &moved->one, err));
-        buffer_add(bytes, moved->one.data + sizeof head, moved->one.size_bytes - sizeof head);
+    for (; moved->next < lane->moved.count && bytes->size_bytes < READ_BYTES; moved->next++) {
+        TRY(spill_extent_read(partial->file, &lane->moved.list[moved->next], &moved->one, err));
+        TRY(bring_back(partial, moved, err));
     }
     if (bytes->size_bytes == sizeof head)
         return OK;
@@ -497,6 +583,8 @@ void partial_moved_fini(struct partial_moved *moved)
 {
     buffer_fini(&moved->bytes);
     buffer_fini(&moved->one);
+    arena_free(moved->arena);
+    moved->arena = NULL;
     moved->next = 0;
 }
 

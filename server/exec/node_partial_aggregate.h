@@ -40,6 +40,7 @@ const struct partial_group *partial_next(struct partial_reader *reader);
 struct partial_moved {
     struct buffer bytes; /* where the groups lie */
     struct buffer one;
+    struct arena *arena; /* what states point to; NULL until needed */
     uint32_t next;
 };
 MUST_USE enum status partial_read_moved(const struct exec_node *writer, uint32_t run,

@@ -96,7 +96,7 @@ static enum status load_sessions(struct session_aggregate *state, struct state_e
                                  struct bytes value, struct error *err)
 {
     while (value.size_bytes > 0) {
-        struct saved_session saved;
+        struct saved_session saved = {0};
         TRY(read_session(&value, &saved, err));
         struct session_item *item =
             session_store_append(&state->store, entry, saved.start_us, saved.end_us);
@@ -151,7 +151,7 @@ static enum status load_ended(struct spill_receiver *self, int64_t bucket, struc
     if (is_in_memory(pass->state, key))
         return OK;
     for (struct bytes rest = value; rest.size_bytes > 0;) {
-        struct saved_session saved;
+        struct saved_session saved = {0};
         TRY(read_session(&rest, &saved, err));
         if (saved.end_us < first_us)
             first_us = saved.end_us;
@@ -250,24 +250,47 @@ static enum status take_groups(struct session_aggregate *state, struct exec_cont
     return OK;
 }
 
+static enum status take_all(struct session_aggregate *state, struct exec_context *ctx,
+                            const struct session_groups *groups, struct error *err)
+{
+    if (!spill_is_empty(&state->spill))
+        TRY(fetch_keys(state, ctx, groups, err));
+    for (uint32_t first = 0; first < groups->count; first += AHEAD) {
+        uint32_t left = groups->count - first;
+        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left; i++)
+            state_bucket_prefetch(state->store.bucket,
+                                  groups->groups[groups->order[first + i]].hash);
+        for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
+            __builtin_prefetch(&groups->groups[groups->order[first + i]]);
+        TRY(take_groups(state, ctx, groups, first, left < AHEAD ? left : AHEAD, err));
+    }
+    return OK;
+}
+
+static enum status take_moved(struct session_aggregate *state, struct exec_context *ctx,
+                              const struct exec_node *writer, struct error *err)
+{
+    struct session_moved moved = {0};
+    struct session_groups groups = {0};
+    enum status status = OK;
+    do {
+        status = session_groups_moved(writer, ctx->run, ctx->partition, &moved, &groups, err);
+        if (status == OK)
+            status = take_all(state, ctx, &groups, err);
+    } while (status == OK && groups.count > 0);
+    session_moved_fini(&moved);
+    return status;
+}
+
 static enum status session_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                 struct exec_node *writer, struct error *err)
 {
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     CHECK(input == 0);
+    TRY(take_moved(state, ctx, writer, err));
     struct session_groups groups = session_groups(writer, ctx->run, ctx->partition);
-    if (!spill_is_empty(&state->spill))
-        TRY(fetch_keys(state, ctx, &groups, err));
-    for (uint32_t first = 0; first < groups.count; first += AHEAD) {
-        uint32_t left = groups.count - first;
-        for (uint32_t i = AHEAD; i < 2 * AHEAD && i < left; i++)
-            state_bucket_prefetch(state->store.bucket, groups.groups[groups.order[first + i]].hash);
-        for (uint32_t i = 2 * AHEAD; i < 3 * AHEAD && i < left; i++)
-            __builtin_prefetch(&groups.groups[groups.order[first + i]]);
-        TRY(take_groups(state, ctx, &groups, first, left < AHEAD ? left : AHEAD, err));
-    }
-    return OK;
+    return take_all(state, ctx, &groups, err);
 }
 
 /* Sessions on their way out. */
@@ -438,7 +461,7 @@ static enum status pass_key(struct spill_receiver *self, int64_t bucket, struct 
         arena_reset(arena);
     struct bytes copy = arena_copy(arena, key);
     while (value.size_bytes > 0) {
-        struct saved_session saved;
+        struct saved_session saved = {0};
         TRY(read_session(&value, &saved, err));
         struct session_item *item = arena_new_object(arena, state->store.item_bytes);
         item->start_us = saved.start_us;

@@ -9,6 +9,12 @@
  * Rows that may be too late stay sessions of their own: whether a row is late is decided by its own
  * session, and by the operator.  So do all rows if an aggregate depends on their order or rounds,
  * because merging would change the order.
+ *
+ * When they take more memory than the query may use for them, they move to the disk, those of a
+ * partition together, and the lists begin anew: sessions of a key may then overlap, and meet in the
+ * partition's state.  A session moves as
+ *
+ *     struct moved_session | key | states as saved
  */
 #include "exec/node_session_writer.h"
 
@@ -17,6 +23,7 @@
 #include "columnar/row_key.h"
 #include "exec/lane_order.h"
 #include "exec/session_key.h"
+#include "state/spill_file.h"
 
 #include <stdlib.h>
 
@@ -24,6 +31,7 @@
 #define SLOTS_MIN    1024
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
+#define MOVED_BYTES  ((size_t)128 << 10) /* at once, unless a session is larger */
 #define NONE         UINT32_MAX
 
 /* 32 bits of the key's hash, and the latest session of the key + 1. */
@@ -53,7 +61,9 @@ struct session_writer {
     uint64_t rows;
     bool direct; /* every row is a session */
     struct buffer scratch;
-    struct lane_order order; /* of the groups, after finish */
+    struct lane_order order;     /* of the groups, after finish */
+    struct spill_file *file;     /* where sessions have been moved to */
+    struct spill_extents *moved; /* by partition; NULL: none */
 };
 
 static enum status writer_open(struct exec_node *self, struct arena *query,
@@ -77,8 +87,9 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->run == ctx->run)
         return OK;
     writer->run = ctx->run;
+    CHECK(writer->partitions == 0 || writer->partitions == ctx->partitions);
+    CHECK(ctx->partitions < LANE_NONE);
     writer->partitions = ctx->partitions;
-    CHECK(writer->partitions < LANE_NONE);
     writer->count = writer->merged = writer->keys = 0;
     writer->rows = 0;
     writer->chunk_left = 0;
@@ -86,6 +97,8 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->slots != NULL)
         memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
     lane_order_clear(&writer->order);
+    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++)
+        spill_extents_fini(&writer->moved[i]);
     arena_reset(writer->arena);
     return OK;
 }
@@ -326,6 +339,9 @@ static void writer_close(struct exec_node *self)
     free(writer->lanes);
     free(writer->slots);
     lane_order_fini(&writer->order);
+    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++)
+        spill_extents_fini(&writer->moved[i]);
+    free(writer->moved);
 }
 
 struct session_groups session_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
@@ -347,6 +363,165 @@ static size_t writer_bytes(const struct exec_node *self)
            (writer->slots == NULL ? 0 : ((size_t)writer->mask + 1) * sizeof *writer->slots);
 }
 
+/* ---- to the disk ---- */
+
+struct moved_session {
+    uint64_t hash;
+    int64_t start_us;
+    int64_t end_us;
+    uint32_t key_bytes;
+    uint32_t state_bytes;
+};
+
+static void save_session(struct session_writer *writer, const struct session_group *group,
+                         struct buffer *out)
+{
+    struct moved_session head = {
+        .hash = group->hash,
+        .start_us = group->start_us,
+        .end_us = group->end_us,
+        .key_bytes = (uint32_t)group->key.size_bytes,
+    };
+    size_t at = out->size_bytes;
+    buffer_add(out, &head, sizeof head);
+    buffer_add_bytes(out, group->key);
+    size_t before = out->size_bytes;
+    aggregate_calls_save(&writer->calls, group->block, out, &writer->scratch);
+    CHECK(group->key.size_bytes <= UINT32_MAX && out->size_bytes - before <= UINT32_MAX);
+    head.state_bytes = (uint32_t)(out->size_bytes - before);
+    memcpy(out->data + at, &head, sizeof head);
+}
+
+static enum status move_lane(struct session_writer *writer, uint32_t partition,
+                             struct buffer *moving, struct error *err)
+{
+    const uint32_t *numbers = NULL;
+    uint32_t count = lane_order_read(&writer->order, partition, &numbers);
+    for (uint32_t i = 0; i < count; i++) {
+        save_session(writer, &writer->groups[numbers[i]], moving);
+        if (i + 1 < count && moving->size_bytes < MOVED_BYTES)
+            continue;
+        TRY(spill_extents_write(&writer->moved[partition], writer->file, buffer_bytes(moving),
+                                err));
+        buffer_clear(moving);
+    }
+    return OK;
+}
+
+/* As after begin, but that rows have come. */
+static void forget_groups(struct session_writer *writer)
+{
+    free(writer->groups);
+    free(writer->lanes);
+    free(writer->slots);
+    writer->groups = NULL;
+    writer->lanes = NULL;
+    writer->slots = NULL;
+    writer->count = writer->capacity = writer->keys = writer->mask = 0;
+    writer->rows = 0;
+    writer->chunk_left = 0;
+    lane_order_fini(&writer->order);
+    writer->order = (struct lane_order){0};
+    arena_reset(writer->arena);
+    arena_trim(writer->arena);
+}
+
+static enum status writer_put_away(struct exec_node *self, struct spill_file *file,
+                                   struct error *err)
+{
+    struct session_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    struct buffer moving = {0};
+    enum status status = OK;
+    writer->file = file;
+    if (writer->moved == NULL) {
+        writer->moved = calloc(writer->partitions, sizeof *writer->moved);
+        CHECK(writer->moved != NULL);
+    }
+    TRY(merge_parts(writer, err));
+    lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
+    for (uint32_t i = 0; i < writer->partitions && status == OK; i++)
+        status = move_lane(writer, i, &moving, err);
+    buffer_fini(&moving);
+    if (status == OK)
+        forget_groups(writer);
+    return status;
+}
+
+/* The next session of *in, with a block of its own. */
+static enum status load_session(const struct aggregate_calls *calls, struct arena *arena,
+                                struct bytes *in, struct session_group *out, struct error *err)
+{
+    struct moved_session head;
+    void *block = NULL;
+    bool whole = in->size_bytes >= sizeof head;
+    if (whole) {
+        memcpy(&head, in->data, sizeof head);
+        whole = in->size_bytes - sizeof head >= (size_t)head.key_bytes + head.state_bytes;
+    }
+    if (!whole)
+        return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "sessions on the disk", NULL);
+    const uint8_t *key = in->data + sizeof head;
+    TRY(arena_alloc(arena, calls->block_bytes + 1, 1, &block, err));
+    *out = (struct session_group){.key = bytes_of(key, head.key_bytes),
+                                  .hash = head.hash,
+                                  .start_us = head.start_us,
+                                  .end_us = head.end_us,
+                                  .block = block,
+                                  .next = NONE,
+                                  .into = NONE};
+    size_t size = sizeof head + head.key_bytes + head.state_bytes;
+    aggregate_calls_init(calls, out->block);
+    TRY(aggregate_calls_load(calls, arena, bytes_of(key + head.key_bytes, head.state_bytes),
+                             out->block, err));
+    *in = bytes_of(in->data + size, in->size_bytes - size);
+    return OK;
+}
+
+static enum status load_all(const struct session_writer *writer, struct session_moved *moved,
+                            struct session_groups *out, struct error *err)
+{
+    struct bytes rest = buffer_bytes(&moved->bytes);
+    size_t most = rest.size_bytes / sizeof(struct moved_session);
+    void *memory = NULL;
+    TRY(arena_alloc_raw(moved->arena, most + 1, sizeof(struct session_group), &memory, err));
+    struct session_group *groups = memory;
+    TRY(arena_alloc_raw(moved->arena, most + 1, sizeof(uint32_t), &memory, err));
+    uint32_t *order = memory;
+    *out = (struct session_groups){.groups = groups, .order = order};
+    for (; rest.size_bytes > 0; out->count++) {
+        order[out->count] = out->count;
+        TRY(load_session(&writer->calls, moved->arena, &rest, &groups[out->count], err));
+    }
+    return OK;
+}
+
+enum status session_groups_moved(const struct exec_node *node, uint32_t run, uint32_t partition,
+                                 struct session_moved *moved, struct session_groups *out,
+                                 struct error *err)
+{
+    const struct session_writer *writer = node->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    *out = (struct session_groups){0};
+    if (writer->run != run || writer->moved == NULL)
+        return OK;
+    const struct spill_extents *extents = &writer->moved[partition];
+    if (moved->next == extents->count)
+        return OK;
+    if (moved->arena == NULL)
+        moved->arena = arena_new("sessions that come back", 0);
+    arena_reset(moved->arena);
+    TRY(spill_extent_read(writer->file, &extents->list[moved->next++], &moved->bytes, err));
+    return load_all(writer, moved, out, err);
+}
+
+void session_moved_fini(struct session_moved *moved)
+{
+    arena_free(moved->arena);
+    buffer_fini(&moved->bytes);
+    *moved = (struct session_moved){0};
+}
+
 const struct exec_node_ops node_session_writer = {
     .name = "SessionPartialAggregate",
     .open = writer_open,
@@ -355,4 +530,5 @@ const struct exec_node_ops node_session_writer = {
     .finish = writer_finish,
     .close = writer_close,
     .bytes = writer_bytes,
+    .put_away = writer_put_away,
 };

@@ -26,7 +26,20 @@ struct session_groups {
     uint32_t count;
 };
 
-/* None if the writer did nothing in this run.  Borrowed until the next batch. */
+/* What has been moved to the disk comes first, some at a time: read into `moved`, which is zeroed
+ * in the beginning.  Borrowed until the next call; none: there are no more.  Errors: those of the
+ * disk. */
+struct session_moved {
+    struct arena *arena;
+    struct buffer bytes;
+    uint32_t next;
+};
+MUST_USE enum status session_groups_moved(const struct exec_node *node, uint32_t run,
+                                          uint32_t partition, struct session_moved *moved,
+                                          struct session_groups *out, struct error *err);
+void session_moved_fini(struct session_moved *moved);
+
+/* The rest: none if the writer did nothing in this run.  Borrowed until the next batch. */
 struct session_groups session_groups(const struct exec_node *node, uint32_t run,
                                      uint32_t partition);
 

@@ -182,6 +182,60 @@ static void ends_with(const char *query, const char *condition)
     json_decref(end);
 }
 
+/* The same query with and without the least limit, over the files that are there. */
+static void gives_the_same(const char *name, const char *sql, const char *mode, const char *views)
+{
+    char small[64];
+    char more[512];
+    const char *trigger = ",\"trigger\":{\"availableNow\":true}";
+    (void)snprintf(small, sizeof small, "%s_small", name);
+    (void)snprintf(more, sizeof more, "%s%s", trigger, views);
+    create(name, sql, mode, "memory", more);
+    (void)snprintf(more, sizeof more, "%s%s,\"limits\":{\"memoryBytes\":1048576}", trigger, views);
+    create(small, sql, mode, "memory", more);
+    const char *both[] = {name, small};
+    for (int i = 0; i < 2; i++) {
+        json_t *end = act(both[i], "awaitTermination", 200);
+        assert_string_equal(text_of(end, "state"), "FINISHED");
+        json_decref(end);
+    }
+    char *want = rows_of(name);
+    char *got = rows_of(small);
+    assert_true(strlen(want) > 1000);
+    assert_string_equal(got, want);
+    free(want);
+    free(got);
+}
+
+/* What one batch brings is more than half of the limit. */
+static void rows_of_a_batch_wait_on_the_disk(void **state)
+{
+    (void)state;
+    gives_the_same(
+        "uniq", "SELECT k, v, x FROM d WHERE (k + v * 0) % 11 = 0", "append",
+        ",\"views\":[{\"name\":\"w\",\"sql\":\"SELECT k, v, repeat('x', 60 + v % 7) AS x "
+        "FROM c\"},{\"name\":\"d\",\"from\":\"w\",\"dropDuplicates\":[\"k\"]}]");
+}
+
+static void sessions_of_a_batch_wait_on_the_disk(void **state)
+{
+    (void)state;
+    gives_the_same("sessions",
+                   "SELECT session_window(at, '10 seconds') AS w, k, count(*) AS n, sum(v) AS s "
+                   "FROM c GROUP BY session_window(at, '10 seconds'), k "
+                   "HAVING (k + count(*) * 0) % 23 = 0",
+                   "complete", "");
+}
+
+static void states_that_point_wait_on_the_disk(void **state)
+{
+    (void)state;
+    gives_the_same("lists",
+                   "SELECT k, collect_list(v) AS l, max(CAST(v AS STRING)) AS m FROM c GROUP BY k "
+                   "HAVING (k + count(*) * 0) % 11 = 0",
+                   "complete", "");
+}
+
 static void what_cannot_leave_memory_is_refused(void **state)
 {
     (void)state;
@@ -191,8 +245,11 @@ static void what_cannot_leave_memory_is_refused(void **state)
     json_t *end = act("wide", "awaitTermination", 200);
     assert_string_equal(text_of(end, "state"), "FINISHED");
     json_decref(end);
-    create("lists", "SELECT k, collect_list(v) AS n FROM c GROUP BY k", "update", "noop", limit);
-    ends_with("lists", "BATCH_MEMORY_EXCEEDED");
+    create("many_panes",
+           "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n FROM c "
+           "GROUP BY window(at, '4 minutes', '1 minute'), k",
+           "update", "noop", limit);
+    ends_with("many_panes", "BATCH_MEMORY_EXCEEDED");
     create(
         "panes",
         "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n FROM c WHERE k % 10 = 0 "
@@ -205,6 +262,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_beyond_the_limit_gives_the_same_results),
+        cmocka_unit_test(rows_of_a_batch_wait_on_the_disk),
+        cmocka_unit_test(sessions_of_a_batch_wait_on_the_disk),
+        cmocka_unit_test(states_that_point_wait_on_the_disk),
         cmocka_unit_test(what_cannot_leave_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
