@@ -86,7 +86,8 @@ static void random_doubles_are_shortest_and_read_back(void **state)
         int count = snprintf(NULL, 0, "%llu", (unsigned long long)digits);
         char shorter[64];
         snprintf(shorter, sizeof(shorter), "%.*e", count > 1 ? count - 2 : 0, value);
-        if (count > 1)
+        bool whole = fabs(value) >= 0x1p53 && fabs(value) < 0x1p63; /* Java writes more of those */
+        if (count > 1 && !whole)
             assert_true(strtod(shorter, NULL) != value);
         snprintf(shorter, sizeof(shorter), "%.*e", count - 1, value);
         if (strtod(shorter, NULL) == value) {
@@ -117,7 +118,8 @@ static void random_floats_are_shortest_and_read_back(void **state)
         int count = snprintf(NULL, 0, "%lu", digits);
         char shorter[64];
         snprintf(shorter, sizeof(shorter), "%.*e", count > 1 ? count - 2 : 0, (double)value);
-        if (count > 1)
+        bool whole = fabsf(value) >= 0x1p24F && fabsf(value) < 0x1p63F;
+        if (count > 1 && !whole)
             assert_true(strtof(shorter, NULL) != value);
     }
 }
