@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
+#include "format/json_copy.h"
 
 #include <stdlib.h>
 
@@ -177,6 +178,19 @@ static enum json_outcome from_text(struct json_decoder *decoder, struct json_col
     return bad(decoder, column, text, "VALUE_STRING");
 }
 
+/* A value that is no text in a column of texts. */
+static void keep_as_text(struct json_decoder *decoder, struct json_column *column, uint32_t index,
+                         struct bytes text)
+{
+    if (decoder->rewrites) {
+        struct buffer copy = {0};
+        json_copy_value(&decoder->lexer, text, &copy);
+        text = arena_copy(decoder->lexer.arena, buffer_bytes(&copy));
+        buffer_fini(&copy);
+    }
+    ((struct bytes *)column->values)[index] = text;
+}
+
 /* Numbers. */
 
 static bool store_integer(struct json_column *column, uint32_t index, int64_t value)
@@ -249,9 +263,6 @@ static bool number_from_token(struct json_column *column, uint32_t index, struct
         return (kind == JSON_NUMBER_INTEGER || kind == JSON_NUMBER_FRACTION) &&
                decimal_parse(text, column->type->precision, column->type->scale,
                              (int128 *)column->values + index) == TEXT_OK;
-    case TYPE_STRING:
-        ((struct bytes *)column->values)[index] = text;
-        return true;
     default:
         return kind == JSON_NUMBER_INTEGER && number_parse_int64(text, &whole) == TEXT_OK &&
                store_integer(column, index, whole);
@@ -268,6 +279,10 @@ static enum json_outcome from_number(struct json_decoder *decoder, struct json_c
     if (column->kind == TYPE_VOID)
         return JSON_NULL;
     struct bytes text = between(start, *cursor);
+    if (column->kind == TYPE_STRING) {
+        keep_as_text(decoder, column, index, text);
+        return JSON_SET;
+    }
     if (number_from_token(column, index, text, kind))
         return JSON_SET;
     return bad(decoder, column, text,
@@ -692,7 +707,7 @@ static enum json_outcome from_container(struct json_decoder *decoder, struct jso
         return JSON_SYNTAX;
     struct bytes text = between(start, *cursor);
     if (column->kind == TYPE_STRING) {
-        ((struct bytes *)column->values)[index] = text;
+        keep_as_text(decoder, column, index, text);
         return JSON_SET;
     }
     if (column->kind == TYPE_VOID)

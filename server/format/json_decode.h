@@ -21,6 +21,7 @@ struct json_decoder {
     bool empty_is_null; /* legacy: an empty text is NULL for most types */
     bool whole_values;  /* legacy: a struct with a bad field is bad, and ends its record */
     bool stopped;       /* ... as it has */
+    bool rewrites;      /* values that are no text become one as Jackson writes them */
     bool plain_time, plain_ntz, plain_date; /* no pattern: the fast paths hold */
     /* of the record being read */
     bool bad;                             /* some value did not fit */

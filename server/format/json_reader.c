@@ -57,8 +57,8 @@ struct json_reader {
     uint32_t magic;
     struct record_options options;
     struct json_rules rules;
-    bool empty_is_null, whole_values; /* legacy settings */
-    const struct type_field *fields;  /* the delivered ones without the corrupt-record column */
+    bool empty_is_null, whole_values, rewrites; /* legacy settings */
+    const struct type_field *fields; /* the delivered ones without the corrupt-record column */
     uint32_t field_count;
     uint32_t corrupt_position; /* among the delivered, or COLUMN_NONE */
 };
@@ -148,6 +148,7 @@ static enum status json_reader_new(struct arena *query, const struct format_conf
     TRY(check_charset(config, &reader->options, err));
     reader->empty_is_null =
         conf_is(config, "spark.sql.legacy.json.allowEmptyString.enabled", "true");
+    reader->rewrites = conf_is(config, "spark.sql.json.enableExactStringParsing", "false");
     reader->whole_values = conf_is(config, "spark.sql.json.enablePartialResults", "false");
     for (uint32_t i = 0; i < config->schema->field_count; i++)
         TRY(check_type(config->schema->fields[i].type, &config->schema->fields[i], err));
@@ -195,6 +196,7 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
     task->decoder.lexer.across_lines = !plain;
     task->decoder.empty_is_null = reader->empty_is_null;
     task->decoder.whole_values = reader->whole_values;
+    task->decoder.rewrites = reader->rewrites;
     json_column_init(&task->corrupt, type_simple(TYPE_STRING), BATCH_ROWS_MAX);
     *out = (struct record_reader *)task;
     return OK;
