@@ -9,6 +9,7 @@ struct moment {
     int32_t offset_seconds;
     const struct zone *zone;
     int64_t utc_us;
+    const struct datetime_words *words;
 };
 
 static int64_t field_value(const struct moment *moment, enum datetime_field field)
@@ -89,37 +90,29 @@ static void format_fraction(struct buffer *out, int digits, int64_t nanos)
     }
 }
 
-static void format_text(struct buffer *out, const struct datetime_step *step, int64_t value)
+static void format_text(struct buffer *out, const struct datetime_step *step,
+                        const struct datetime_words *words, int64_t value)
 {
-    static const char *const quarters[] = {"", "1st quarter", "2nd quarter", "3rd quarter",
-                                           "4th quarter"};
-    const char *name = "";
     switch ((int)step->field) {
     case FIELD_MONTH:
-        name = datetime_months[value];
-        break;
+        buffer_add_text(out,
+                        (step->alone ? words->months_alone : words->months)[step->full][value - 1]);
+        return;
     case FIELD_WEEKDAY:
-        name = datetime_weekdays[value];
-        break;
+        buffer_add_text(out, words->weekdays[step->full][value - 1]);
+        return;
     case FIELD_AMPM:
-        buffer_add_text(out, value != 0 ? "PM" : "AM");
+        buffer_add_text(out, words->halves[value]);
         return;
     case FIELD_ERA:
-        if (step->full)
-            buffer_add_text(out, value != 0 ? "Anno Domini" : "Before Christ");
-        else
-            buffer_add_text(out, value != 0 ? "AD" : "BC");
+        buffer_add_text(out, words->eras[step->full][value]);
         return;
     case FIELD_QUARTER:
-        if (step->full)
-            buffer_add_text(out, quarters[value]);
-        else
-            buffer_printf(out, "Q%d", (int)value);
+        buffer_add_text(out, words->quarters[step->full][value - 1]);
         return;
     default:
         CHECK(!"no text for the field");
     }
-    buffer_add(out, name, step->full ? strlen(name) : 3);
 }
 
 static void put_two(struct buffer *out, int32_t value)
@@ -192,7 +185,7 @@ static void format_step(struct buffer *out, const struct datetime_step *step,
         format_fraction(out, step->max, field_value(moment, FIELD_NANO));
         break;
     case STEP_TEXT:
-        format_text(out, step, field_value(moment, step->field));
+        format_text(out, step, moment->words, field_value(moment, step->field));
         break;
     case STEP_OFFSET:
         format_offset(out, step, moment->offset_seconds);
@@ -215,6 +208,7 @@ static void format_step(struct buffer *out, const struct datetime_step *step,
 static void format_local(const struct datetime_pattern *pattern, struct buffer *out,
                          int64_t local_us, struct moment *moment)
 {
+    moment->words = pattern->words;
     moment->local = civil_from_us(local_us);
     moment->days = civil_floor_div(local_us, CIVIL_DAY_US);
     for (uint32_t i = 0; i < pattern->count; i++)
@@ -239,7 +233,7 @@ void datetime_pattern_format_ntz(const struct datetime_pattern *pattern, struct 
 void datetime_pattern_format_date(const struct datetime_pattern *pattern, struct buffer *out,
                                   int32_t days)
 {
-    struct moment moment = {.zone = timezone_utc(), .days = days};
+    struct moment moment = {.zone = timezone_utc(), .days = days, .words = pattern->words};
     moment.local.date = civil_from_days(days);
     for (uint32_t i = 0; i < pattern->count; i++)
         format_step(out, &pattern->steps[i], &moment);

@@ -18,6 +18,7 @@ struct parser {
     bool has_offset;
     int32_t offset_seconds;
     const struct zone *zone; /* NULL: none in the text */
+    const struct datetime_words *words;
 };
 
 static bool is_digit(uint8_t byte)
@@ -133,25 +134,38 @@ static bool take_word(struct parser *parser, const char *word)
     return take_text(parser, word, strlen(word));
 }
 
+/* The longest of the words that the text goes on with: its index, or -1. */
+static int take_longest(struct parser *parser, const char *const *words, int count)
+{
+    const uint8_t *start = parser->at;
+    const uint8_t *end = start;
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        parser->at = start;
+        if (take_word(parser, words[i]) && parser->at > end) {
+            end = parser->at;
+            found = i;
+        }
+    }
+    parser->at = end;
+    return found;
+}
+
 static bool parse_text(struct parser *parser, const struct datetime_step *step)
 {
+    const struct datetime_words *words = parser->words;
+    int value = -1;
     switch ((int)step->field) {
     case FIELD_MONTH:
-        for (int month = 1; month <= 12; month++) {
-            const char *name = datetime_months[month];
-            if (take_text(parser, name, step->full ? strlen(name) : 3))
-                return set_field(parser, FIELD_MONTH, month);
-        }
-        return false;
+        value = take_longest(parser,
+                             (step->alone ? words->months_alone : words->months)[step->full], 12);
+        return value >= 0 && set_field(parser, FIELD_MONTH, value + 1);
     case FIELD_AMPM:
-        if (take_word(parser, "AM"))
-            return set_field(parser, FIELD_AMPM, 0);
-        return take_word(parser, "PM") && set_field(parser, FIELD_AMPM, 1);
+        value = take_longest(parser, words->halves, 2);
+        return value >= 0 && set_field(parser, FIELD_AMPM, value);
     case FIELD_ERA:
-        if (take_word(parser, step->full ? "Anno Domini" : "AD"))
-            return set_field(parser, FIELD_ERA, 1);
-        return take_word(parser, step->full ? "Before Christ" : "BC") &&
-               set_field(parser, FIELD_ERA, 0);
+        value = take_longest(parser, words->eras[step->full], 2);
+        return value >= 0 && set_field(parser, FIELD_ERA, value);
     default:
         return false;
     }
@@ -409,7 +423,8 @@ static bool resolve(struct parser *parser, struct resolved *out)
 static bool parse_all(const struct datetime_pattern *pattern, struct bytes text,
                       struct parser *parser, struct resolved *out)
 {
-    *parser = (struct parser){.at = text.data, .end = text.data + text.size_bytes};
+    *parser = (struct parser){
+        .at = text.data, .end = text.data + text.size_bytes, .words = pattern->words};
     return run_steps(parser, pattern->steps, 0, pattern->count) && parser->at == parser->end &&
            resolve(parser, out);
 }
@@ -499,7 +514,7 @@ void datetime_explain_date(struct buffer *out, int64_t year, int64_t month, int6
         buffer_printf(out, "Invalid date 'February 29' as '%lld' is not a leap year",
                       (long long)year);
     else if (!civil_is_valid(year, (int)month, (int)day)) {
-        const char *name = datetime_months[month];
+        const char *name = datetime_words_english()->months[1][month - 1];
         buffer_add_text(out, "Invalid date '");
         for (; *name != '\0'; name++)
             buffer_add_byte(out, (uint8_t)(*name >= 'a' ? *name - 32 : *name));
@@ -543,7 +558,8 @@ static void explain_fields(struct buffer *out, const struct parser *parser)
 void datetime_pattern_explain(const struct datetime_pattern *pattern, struct bytes text,
                               struct buffer *out)
 {
-    struct parser parser = {.at = text.data, .end = text.data + text.size_bytes};
+    struct parser parser = {
+        .at = text.data, .end = text.data + text.size_bytes, .words = pattern->words};
     buffer_add_text(out, "Text '");
     buffer_add_bytes(out, text);
     buffer_add_text(out, "' could not be parsed");

@@ -16,14 +16,6 @@
 #define CONFIG  "\"spark.sql.legacy.timeParserPolicy\""
 #define DOCROOT "https://spark.apache.org/docs/latest"
 
-const char *const datetime_months[13] = {
-    "",     "January", "February",  "March",   "April",    "May",      "June",
-    "July", "August",  "September", "October", "November", "December",
-};
-const char *const datetime_weekdays[8] = {
-    "", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
-};
-
 struct compiler {
     struct arena *arena;
     char pattern[PATTERN_BYTES_MAX];
@@ -301,8 +293,12 @@ static bool add_field(struct compiler *compiler, char letter, int count)
     case 'y':
         return add_year(compiler, count);
     case 'M':
-    case 'L':
         return add_month_like(compiler, FIELD_MONTH, count);
+    case 'L':
+        if (!add_month_like(compiler, FIELD_MONTH, count))
+            return false;
+        compiler->steps[compiler->count - 1].alone = true;
+        return true;
     case 'Q':
     case 'q':
         return add_month_like(compiler, FIELD_QUARTER, count);
@@ -427,6 +423,14 @@ enum status datetime_pattern_compile(struct arena *arena, struct bytes pattern,
                                      enum datetime_pattern_use use,
                                      const struct datetime_pattern **out, struct error *err)
 {
+    return datetime_pattern_compile_in(arena, pattern, use, datetime_words_english(), out, err);
+}
+
+enum status datetime_pattern_compile_in(struct arena *arena, struct bytes pattern,
+                                        enum datetime_pattern_use use,
+                                        const struct datetime_words *words,
+                                        const struct datetime_pattern **out, struct error *err)
+{
     CHECK(arena != NULL);
     struct compiler *compiler = arena_new_object(arena, sizeof(*compiler));
     compiler->arena = arena;
@@ -447,6 +451,7 @@ enum status datetime_pattern_compile(struct arena *arena, struct bytes pattern,
     compiled->steps = steps;
     compiled->count = compiler->count;
     compiled->has_time = compiler->has_time;
+    compiled->words = words;
     *out = compiled;
     return OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Patterns of dates and times: Java's DateTimeFormatter in the English locale, as far as Spark
- * allows it.  A pattern is compiled once, for reading or for printing, into a flat program.
+ * Patterns of dates and times: Java's DateTimeFormatter, as far as Spark allows it.  A pattern is
+ * compiled once, for reading or for printing, into a flat program.
  *
  * Reading: the whole text must match; fields that the pattern lacks are 1970-01-01 00:00; a zone
  * in the text wins over the caller's.  Threads: any (a compiled pattern is only read).
@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "columnar/datetime_words.h"
 #include "columnar/number_text.h"
 #include "columnar/timezone.h"
 
@@ -28,6 +29,13 @@ MUST_USE enum status datetime_pattern_compile(struct arena *arena, struct bytes 
                                               enum datetime_pattern_use use,
                                               const struct datetime_pattern **out,
                                               struct error *err);
+
+/* The same with the words of another language than English. */
+MUST_USE enum status datetime_pattern_compile_in(struct arena *arena, struct bytes pattern,
+                                                 enum datetime_pattern_use use,
+                                                 const struct datetime_words *words,
+                                                 const struct datetime_pattern **out,
+                                                 struct error *err);
 
 /* TIMESTAMP: microseconds UTC. */
 enum text_result datetime_pattern_parse(const struct datetime_pattern *pattern, struct bytes text,

@@ -56,6 +56,7 @@ struct datetime_step {
     enum datetime_sign sign;
     int following; /* digits of the fixed-width fields right behind; -1: fixed itself */
     bool full;     /* long texts */
+    bool alone;    /* a month by itself: LLL */
     uint32_t skip;
     struct bytes literal;
     /* STEP_OFFSET */
@@ -72,10 +73,7 @@ struct datetime_pattern {
     const struct datetime_step *steps;
     uint32_t count;
     bool has_time;
+    const struct datetime_words *words;
 };
-
-/* English names, first entry unused for months and weekdays (1-based). */
-extern const char *const datetime_months[13];
-extern const char *const datetime_weekdays[8];
 
 #endif

@@ -141,9 +141,13 @@ static enum status parse_pattern(struct arena *query, const struct format_config
     if (value == NULL)
         return OK;
     const char *locale = options_get(config->options, "locale");
-    if (locale != NULL && strncasecmp(locale, "en", 2) != 0 && pattern_has_words(value))
-        return invalid_option("locale", locale, "en beside a pattern that has words", err);
-    return datetime_pattern_compile(query, bytes_of_text(value), use, out, err);
+    const struct datetime_words *words = datetime_words_find(locale == NULL ? "en" : locale);
+    if (words == NULL && pattern_has_words(value))
+        return invalid_option(
+            "locale", locale,
+            "a language of " DATETIME_WORDS_LANGUAGES " beside a pattern that has words", err);
+    return datetime_pattern_compile_in(query, bytes_of_text(value), use,
+                                       words == NULL ? datetime_words_english() : words, out, err);
 }
 
 static enum status parse_charset(const struct format_config *config, const char *function,
