@@ -423,7 +423,8 @@ static enum status posix_read_at(struct vfs *self, const char *path, uint64_t of
                                  struct bytes_out out, size_t *read_bytes, struct error *err)
 {
     (void)self;
-    int fd = open_retrying(path, O_RDONLY, 0);
+    int fd =
+        open_retrying(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not wait for its writer */
     if (fd < 0)
         return vfs_error(err, path, errno);
     int reason = read_all(fd, offset, out, read_bytes);
@@ -446,7 +447,7 @@ static enum status posix_stat(struct vfs *self, const char *path, struct vfs_sta
     (void)self;
     struct stat result;
     if (stat(path, &result) != 0)
-        return vfs_error(err, path, errno == ENOTDIR ? ENOENT : errno);
+        return vfs_error(err, path, errno == ENOTDIR || errno == ELOOP ? ENOENT : errno);
     *out = stat_of(&result);
     return OK;
 }
@@ -520,7 +521,7 @@ out:
     return status;
 }
 
-/* False: the entry has gone, or is a link to nothing. */
+/* False: the entry has gone, is a link to nothing, or is neither file nor directory. */
 static bool entry_kind(DIR *stream, const struct dirent *entry, enum vfs_kind *out)
 {
     if (entry->d_type == DT_REG || entry->d_type == DT_DIR) {
@@ -531,7 +532,7 @@ static bool entry_kind(DIR *stream, const struct dirent *entry, enum vfs_kind *o
     if (fstatat(dirfd(stream), entry->d_name, &stat, 0) != 0)
         return false;
     *out = S_ISDIR(stat.st_mode) ? VFS_DIR : VFS_FILE;
-    return true;
+    return S_ISDIR(stat.st_mode) || S_ISREG(stat.st_mode);
 }
 
 static enum status posix_scan(struct vfs *self, const char *dir, struct vfs_visitor *visitor,
@@ -571,6 +572,14 @@ static bool same_file(const char *a, const char *b)
     struct stat stat_b;
     return stat(a, &stat_a) == 0 && stat(b, &stat_b) == 0 && stat_a.st_dev == stat_b.st_dev &&
            stat_a.st_ino == stat_b.st_ino;
+}
+
+uint64_t vfs_posix_identity(const char *path)
+{
+    struct stat found;
+    if (stat(path, &found) != 0)
+        return 0;
+    return ((uint64_t)found.st_dev * UINT64_C(0x9e3779b97f4a7c15)) ^ (uint64_t)found.st_ino;
 }
 
 static enum status posix_link(struct vfs *self, const char *from, const char *to, struct error *err)

@@ -18,6 +18,10 @@ struct vfs *vfs_posix(void);
 MUST_USE enum status vfs_posix_lock_as(const char *path, const char *holder, struct vfs_lock **out,
                                        struct error *err);
 
+/* A number for what the path names (links followed), the same for every path that names it; 0 if it
+ * names nothing. */
+uint64_t vfs_posix_identity(const char *path);
+
 /*
  * For failpoints that tear a write: cuts every file open for appending to what was synced plus at
  * most `bytes`.  Only in builds with failpoints; the process ends right after.

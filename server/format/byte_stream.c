@@ -7,6 +7,8 @@
 #include "format/codec.h"
 #include "format/format.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct file_stream {
@@ -14,20 +16,37 @@ struct file_stream {
     struct vfs *vfs;
     char *path;
     uint64_t offset;
+    uint64_t planned_bytes; /* the size the file had when it was planned to be read */
     bool at_end;
 };
+
+static enum status cut_short(const struct file_stream *stream, struct error *err)
+{
+    char planned[24];
+    char found[24];
+    (void)snprintf(planned, sizeof planned, "%" PRIu64, stream->planned_bytes);
+    (void)snprintf(found, sizeof found, "%" PRIu64, stream->offset);
+    return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", stream->path, "planned", planned,
+                       "found", found, NULL);
+}
 
 static enum status file_stream_read(struct byte_stream *self, uint8_t *out, size_t size_bytes,
                                     size_t *read_bytes, struct error *err)
 {
     struct file_stream *stream = (struct file_stream *)self;
     *read_bytes = 0;
+    if (stream->at_end && stream->offset < stream->planned_bytes)
+        return cut_short(stream, err);
     if (stream->at_end || size_bytes == 0)
         return OK;
+    size_t got = 0;
     TRY(vfs_read_at(stream->vfs, stream->path, stream->offset, (struct bytes_out){out, size_bytes},
-                    read_bytes, err));
-    stream->offset += *read_bytes;
-    stream->at_end = *read_bytes < size_bytes;
+                    &got, err));
+    stream->offset += got;
+    stream->at_end = got < size_bytes;
+    if (got == 0 && stream->offset < stream->planned_bytes)
+        return cut_short(stream, err);
+    *read_bytes = got;
     return OK;
 }
 
@@ -38,7 +57,7 @@ static void file_stream_close(struct byte_stream *self)
     free(stream);
 }
 
-enum status byte_stream_open(struct vfs *vfs, const char *path, uint64_t start,
+enum status byte_stream_open(struct vfs *vfs, const struct format_split *split,
                              struct byte_stream **out, struct error *err)
 {
     struct file_stream *stream = calloc(1, sizeof *stream);
@@ -46,17 +65,18 @@ enum status byte_stream_open(struct vfs *vfs, const char *path, uint64_t start,
     *stream = (struct file_stream){
         .base = {file_stream_read, file_stream_close},
         .vfs = vfs,
-        .path = strdup(path),
-        .offset = start,
+        .path = strdup(split->path),
+        .offset = split->start,
+        .planned_bytes = split->file_size_bytes,
     };
     CHECK(stream->path != NULL);
-    enum codec codec = codec_of_path(path);
+    enum codec codec = codec_of_path(split->path);
     if (codec == CODEC_NONE) {
         *out = &stream->base;
         return OK;
     }
-    CHECK(start == 0);
-    return codec_stream_open(codec, &stream->base, path, out, err);
+    CHECK(split->start == 0);
+    return codec_stream_open(codec, &stream->base, split->path, out, err);
 }
 
 struct memory_stream {

@@ -71,6 +71,7 @@ struct codec_stream {
     size_t in_start, in_end;
     bool inner_done;
     bool between; /* at the start of a compressed stream: the end of the file is fine here */
+    bool some;    /* one has been read to its end */
     z_stream zlib;
     bz_stream bzip2;
     ZSTD_DStream *zstd;
@@ -224,12 +225,15 @@ static enum status codec_stream_read(struct byte_stream *self, uint8_t *out, siz
         bool starved = stream->in_start == stream->in_end;
         if (starved && stream->between)
             return OK;
+        if (stream->between && stream->codec == CODEC_BZIP2 && stream->some &&
+            stream->in[stream->in_start] != 'B')
+            return OK; /* as in Hadoop and bzip2, what follows the last stream is passed over */
         size_t before = stream->in_start;
         enum step_result result = step(stream, &to);
         if (result == STEP_BROKEN)
             return broken(stream, err);
         if (result == STEP_STREAM_END)
-            stream->between = true;
+            stream->between = stream->some = true;
         else if (stream->in_start > before)
             stream->between = false;
         if (starved && result == STEP_MORE && to.size_bytes == size_bytes)

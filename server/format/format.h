@@ -95,11 +95,12 @@ const struct format_ops *format_find(const char *name);
 const struct format_ops *const *format_all(void);
 
 /*
- * Opens a byte range of a file through the vfs; compression is chosen by the file's extension
- * (.gz, .zst, .bz2, ...; then the range must be the whole file).
- * Errors: CODEC_NOT_AVAILABLE..., FAILED_READ_FILE..., those of vfs.
+ * Opens a file at the split's start through the vfs; compression is chosen by the file's extension
+ * (.gz, .zst, .bz2, ...; then the split must be the whole file).  It goes on to the end of the
+ * file, which may have grown; reading fails where the file ends before file_size_bytes. Errors,
+ * also of reading: CODEC_NOT_AVAILABLE..., FAILED_READ_FILE..., SOURCE_FILE_CHANGED, those of vfs.
  */
-MUST_USE enum status byte_stream_open(struct vfs *vfs, const char *path, uint64_t start,
+MUST_USE enum status byte_stream_open(struct vfs *vfs, const struct format_split *split,
                                       struct byte_stream **out, struct error *err);
 /* A stream over memory (borrowed until close). */
 struct byte_stream *byte_stream_memory(struct bytes content);

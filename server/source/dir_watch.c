@@ -1,5 +1,6 @@
 #include "source/dir_watch.h"
 
+#include "base/buffer.h"
 #include "base/check.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOTED_MAX   100000 /* more files at once: list the directories instead */
@@ -126,6 +128,25 @@ static void note_file(struct dir_watch *watch, const char *dir, const char *name
     watch->noted[watch->noted_count++] = path;
 }
 
+/* A file that is created is complete when it is closed, which a link never is: it is complete at
+ * once.  One to a directory is for a listing to judge. */
+static void note_link(struct dir_watch *watch, const char *dir, const char *name)
+{
+    struct stat link;
+    struct stat target;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/%s", dir, name);
+    if (lstat(buffer_text(&path), &link) == 0) {
+        bool soft = S_ISLNK(link.st_mode);
+        bool found = soft && stat(buffer_text(&path), &target) == 0;
+        if (found && S_ISDIR(target.st_mode))
+            watch->covers = false;
+        else if (found || (S_ISREG(link.st_mode) && link.st_nlink > 1))
+            note_file(watch, dir, name);
+    }
+    buffer_fini(&path);
+}
+
 static void take_event(struct dir_watch *watch, const struct inotify_event *event)
 {
     struct watched *watched = find_watched(watch, event->wd);
@@ -141,6 +162,8 @@ static void take_event(struct dir_watch *watch, const struct inotify_event *even
     else if ((event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 && watched != NULL &&
              event->len > 0)
         note_file(watch, watched->dir, event->name);
+    else if ((event->mask & IN_CREATE) != 0 && watched != NULL && event->len > 0)
+        note_link(watch, watched->dir, event->name);
 }
 
 void dir_watch_drain(struct dir_watch *watch)

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "base/vfs_posix.h"
 #include "source/spark_log.h"
 
 #include <stdlib.h>
@@ -22,6 +23,8 @@ struct walk {
     const char *dir;
     bool has_files;
     enum file_kind kind; /* of this directory's files, once has_files */
+    const struct walk *parent;
+    uint64_t identity; /* of the directory, if the vfs is that of POSIX; else 0 */
     char **subdirs;
     size_t subdir_count;
     size_t subdir_capacity;
@@ -216,6 +219,17 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A link to a directory that it lies in: its files are listed there. */
+static bool goes_in_circles(const struct walk *walk)
+{
+    if (walk->identity == 0)
+        return false;
+    for (const struct walk *above = walk->parent; above != NULL; above = above->parent)
+        if (above->identity == walk->identity)
+            return true;
+    return false;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): limited by LISTING_DEPTH_MAX */
 static enum status walk_dir(const struct walk *parent, const char *dir, int depth,
                             struct error *err)
@@ -230,7 +244,11 @@ static enum status walk_dir(const struct walk *parent, const char *dir, int dept
         .root = parent->root,
         .top = parent->top,
         .dir = dir,
+        .parent = parent,
+        .identity = parent->config->vfs == vfs_posix() ? vfs_posix_identity(dir) : 0,
     };
+    if (goes_in_circles(&walk))
+        return OK;
     if (walk.config->watch != NULL)
         dir_watch_add(walk.config->watch, dir);
     enum status status = vfs_scan(walk.config->vfs, dir, &walk.visitor, err);

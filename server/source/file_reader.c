@@ -2,8 +2,10 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "base/vfs_posix.h"
 #include "source/file_metadata.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -147,7 +149,7 @@ static enum status check_file(struct splitter *splitter, const char *path, uint6
                            path_to_uri(batch, path), NULL);
     }
     TRY(status);
-    if (stat.size_bytes >= size_bytes)
+    if (stat.size_bytes >= size_bytes || reader->ignore_corrupt)
         return OK;
     return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", path, "planned",
                        arena_sprintf(batch, "%llu", (unsigned long long)size_bytes), "found",
@@ -305,28 +307,38 @@ static enum status deliver(struct reading *reading, struct record_reader *record
 }
 
 /* Whether ignoreCorruptFiles covers this failure: the file, not what one record says. */
-static bool is_corrupt_file(enum status status)
+static bool is_corrupt_file(enum status status, const struct error *err)
 {
+    if (err->causes[0] == STATUS_MALFORMED_RECORD_IN_PARSING__WITHOUT_SUGGESTION)
+        return false;
     return status == STATUS_FAILED_READ_FILE__NO_HINT || status == STATUS_CHECKSUM_MISMATCH ||
-           status == STATUS_IO_FAILURE || status == STATUS_PATH_NOT_USABLE;
+           status == STATUS_IO_FAILURE || status == STATUS_PATH_NOT_USABLE ||
+           status == STATUS_SOURCE_FILE_CHANGED;
 }
 
 /* What a failure of the file leads to. */
 static enum status judge(const struct file_reader *reader, const struct format_split *split,
-                         enum status status, struct error *err)
+                         struct arena *arena, enum status status, struct error *err)
 {
     if (status == OK)
         return OK;
     if ((status == STATUS_FILE_NOT_FOUND && reader->ignore_missing) ||
-        (is_corrupt_file(status) && reader->ignore_corrupt)) {
+        (is_corrupt_file(status, err) && reader->ignore_corrupt)) {
         error_clear(err);
         return OK;
     }
     if (status == STATUS_FILE_NOT_FOUND) {
         error_clear(err);
-        return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path", split->path, NULL);
+        return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path",
+                           path_to_uri(arena, split->path), NULL);
     }
     return status;
+}
+
+/* A file is opened anew for every piece that is read of it, which must not be of two files. */
+static uint64_t file_identity(const struct file_reader *reader, const char *path)
+{
+    return reader->vfs == vfs_posix() ? vfs_posix_identity(path) : 0;
 }
 
 static enum status read_split(struct reading *reading, struct record_reader *records,
@@ -335,8 +347,15 @@ static enum status read_split(struct reading *reading, struct record_reader *rec
     const struct file_reader *reader = reading->reader;
     enum status file_status = OK;
     TRY(make_metadata(reading, err));
+    uint64_t before = file_identity(reader, reading->format->path);
     TRY(deliver(reading, records, receiver, &file_status, err));
-    return judge(reader, reading->format, file_status, err);
+    uint64_t after = file_identity(reader, reading->format->path);
+    if (file_status == OK && after != before && after != 0) /* gone is fine: it was read */
+        file_status = error_raise(
+            err, STATUS_SOURCE_FILE_CHANGED, "path", reading->format->path, "planned",
+            arena_sprintf(reading->split_arena, "%" PRIu64, reading->format->file_size_bytes),
+            "found", "those of another file", NULL);
+    return judge(reader, reading->format, reading->split_arena, file_status, err);
 }
 
 enum status file_reader_read(const struct file_reader *reader, const struct source_split *split,
@@ -348,11 +367,11 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     struct format_split format = format_split_of(file, split_arena);
     struct byte_stream *stream = NULL;
     struct record_reader *records = NULL;
-    enum status status = byte_stream_open(reader->vfs, format.path, format.start, &stream, err);
+    enum status status = byte_stream_open(reader->vfs, &format, &stream, err);
     if (status == OK)
         status = reader->format->open(reader->reader, stream, &format, &records, err);
     if (status != OK) {
-        status = judge(reader, &format, status, err);
+        status = judge(reader, &format, split_arena, status, err);
         arena_free(split_arena);
         return status;
     }

@@ -44,7 +44,11 @@ MUST_USE enum status file_reader_splits(const struct file_reader *reader,
                                         struct source_split **out, size_t *out_count,
                                         struct error *err);
 
-/* Delivers the rows of a split.  Threads: any. */
+/*
+ * Delivers the rows of a split.  Files that are gone, or were cut or replaced since or while they
+ * were read, fail the batch; with ignore_missing and ignore_corrupt it has the rows read before.
+ * Errors: those of the format, FAILED_READ_FILE.FILE_NOT_EXIST, SOURCE_FILE_CHANGED.  Threads: any.
+ */
 MUST_USE enum status file_reader_read(const struct file_reader *reader,
                                       const struct source_split *split,
                                       struct batch_receiver *receiver, struct error *err);
