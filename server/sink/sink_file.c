@@ -551,7 +551,7 @@ static struct part_writer *staged_at(const struct file_sink *sink, uint32_t numb
     return sink->writers[i];
 }
 
-/* Whether both files hold the same bytes.  *same is false, too, if they cannot be read whole. */
+/* Whether both files hold the same bytes.  *same is false, too, if one of them is gone. */
 static enum status compare_files(struct vfs *vfs, const char *a, const char *b, bool *same,
                                  struct error *err)
 {
@@ -565,7 +565,10 @@ static enum status compare_files(struct vfs *vfs, const char *a, const char *b, 
         *same = bytes_equal(content[0], content[1]);
     vfs_unmap(maps[0]);
     vfs_unmap(maps[1]);
-    return status;
+    if (status != STATUS_FILE_NOT_FOUND)
+        return status;
+    error_clear(err);
+    return OK;
 }
 
 /* What an earlier attempt at this batch has left visible: kept, if the new one has the same. */
@@ -589,7 +592,7 @@ static enum status settle_leftover(struct file_sink *sink, struct arena *request
     }
     (void)dir_table_at(dirs, path_dirname(request, path));
     enum status status = vfs_remove(vfs, path, err);
-    if (status != STATUS_FILE_NOT_FOUND) /* a commit that failed has taken it back already */
+    if (status != STATUS_FILE_NOT_FOUND) /* taken back by a commit that failed, or by a consumer */
         return status;
     error_clear(err);
     return OK;
@@ -606,6 +609,8 @@ static enum status settle_leftovers(struct file_sink *sink, struct arena *reques
     struct dir_table staged = {0};
     struct dir_table dirs = {0};
     index_staged(sink, &staged);
+    if (sink->spark_metadata) /* Spark must not look for files that are about to go */
+        TRY_OUT(spark_metadata_remove(sink->config.vfs, sink->config.dir, sink->staged_batch, err));
     for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next)
         if (sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch)
             TRY_OUT(settle_leftover(sink, request, item, dir_table_at(&staged, item->path)->number,
@@ -658,8 +663,10 @@ static enum status move_marker(struct file_sink *sink, struct arena *request, in
 static enum status file_commit(struct sink *self, int64_t batch_id, struct error *err)
 {
     struct file_sink *sink = sink_of(self);
-    if (batch_id <= sink->last_batch)
-        return OK;
+    if (batch_id <= sink->last_batch) { /* run again after a rewind.  A staged file that outlived */
+        drop_writers(sink);             /* its COMMIT record would take the marker back. */
+        return vfs_sync_dir(sink->config.vfs, sink->config.dir, err);
+    }
     CHECK(sink->staged_batch == batch_id);
     enum status status = OK;
     struct dir_table dirs = {0};

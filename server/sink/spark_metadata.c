@@ -112,3 +112,20 @@ out:
     arena_free(arena);
     return status;
 }
+
+enum status spark_metadata_remove(struct vfs *vfs, const char *dir, int64_t batch_id,
+                                  struct error *err)
+{
+    enum status status = OK;
+    struct arena *arena = arena_new("request", 0);
+    const char *path = log_path(arena, dir, batch_id);
+    bool found = false;
+    TRY_OUT(vfs_find(vfs, path, &found, err));
+    if (found) {
+        TRY_OUT(vfs_remove(vfs, path, err));
+        TRY_OUT(vfs_sync_dir(vfs, path_dirname(arena, path), err));
+    }
+out:
+    arena_free(arena);
+    return status;
+}

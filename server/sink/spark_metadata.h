@@ -27,4 +27,8 @@ void spark_metadata_add(struct buffer *lines, const char *path, const struct vfs
 MUST_USE enum status spark_metadata_put(struct vfs *vfs, const char *dir, int64_t batch_id,
                                         struct bytes lines, struct error *err);
 
+/* Takes the log file of the batch away, durably, if there is one. */
+MUST_USE enum status spark_metadata_remove(struct vfs *vfs, const char *dir, int64_t batch_id,
+                                           struct error *err);
+
 #endif

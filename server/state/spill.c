@@ -193,7 +193,11 @@ enum status spill_remove(struct spill *spill, int64_t end, struct bytes key, str
     struct spill_bucket *bucket = spill_find(spill, end);
     if (bucket == NULL)
         return OK;
-    return spill_image_write(bucket->image, &spill->space, &spill->buffers, &item, 1, &source, err);
+    spill->image_bytes -= spill_image_bytes(bucket->image);
+    enum status status =
+        spill_image_write(bucket->image, &spill->space, &spill->buffers, &item, 1, &source, err);
+    spill->image_bytes += spill_image_bytes(bucket->image);
+    return status;
 }
 
 /* ---- and back ---- */

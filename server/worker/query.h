@@ -49,7 +49,7 @@ struct query_config {
     uint32_t parallelism;
     enum state_store_kind state_store; /* where the state is kept beside memory */
     struct query_observer *observer;   /* NULL: nobody */
-    bool spill_always; /* for tests: before each batch all state that can is let go of memory */
+    bool spill_always; /* for tests: all state that can is let go of memory, at the start as well */
     /* Other implementations of sources and sinks, for tests; NULL: the registries. */
     const struct source_ops *(*find_source)(const char *format);
     const struct sink_ops *(*find_sink)(const char *format);

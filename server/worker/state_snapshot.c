@@ -64,9 +64,9 @@ static enum status open_store(struct query *query, int64_t version, struct error
     return OK;
 }
 
-/* The state of one operator in one partition. */
+/* The state of one partition of a stage. */
 struct load_part {
-    const struct plan_node *node;
+    const struct stage *stage;
     struct pipeline *pipeline;
     uint32_t partition;
 };
@@ -102,23 +102,22 @@ static enum status load_entry(struct state_entry_receiver *self,
     struct change change = {
         .kind = CHANGE_PUT, .bucket = entry->bucket, .key = entry->key, .value = entry->value};
     TRY(pipeline_restorer_add(receiver->restorer, &change, err));
-    return ++receiver->entries % LOAD_ENTRIES == 0 ? note_memory(receiver, err) : OK;
+    uint64_t between = receiver->query->config.spill_always ? 3 : LOAD_ENTRIES;
+    return ++receiver->entries % between == 0 ? note_memory(receiver, err) : OK;
 }
 
-static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
+static enum status load_operator(const struct load *load, const struct load_part *part,
+                                 const struct plan_node *node, struct error *err)
 {
-    struct load *load = arg;
-    const struct load_part *part = &load->parts[index];
-    (void)worker;
     struct load_receiver receiver = {
         .base = {.receive = load_entry},
         .query = load->query,
         .pipeline = part->pipeline,
-        .restorer = pipeline_restorer_new(part->pipeline, part->node),
+        .restorer = pipeline_restorer_new(part->pipeline, node),
         .bytes = state_budget_bytes(part->pipeline),
     };
     struct state_place place = {
-        .operator_id = (uint32_t)part->node->operator_id,
+        .operator_id = (uint32_t)node->operator_id,
         .partition = part->partition,
     };
     enum status status = state_store_scan_partition(load->store, place, &receiver.base, err);
@@ -128,12 +127,23 @@ static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct 
     return status;
 }
 
+/* The operators of a pipeline in turn: what one of them loads may move the tables of all to the
+ * disk. */
+static enum status load_part(void *arg, uint32_t index, uint32_t worker, struct error *err)
+{
+    const struct load *load = arg;
+    const struct load_part *part = &load->parts[index];
+    (void)worker;
+    for (uint32_t b = 0; b < part->stage->boundary_count; b++)
+        TRY(load_operator(load, part, part->stage->boundaries[b].node, err));
+    return OK;
+}
+
 static void add_parts(struct load *load, const struct stage *stage)
 {
-    for (uint32_t b = 0; b < stage->boundary_count; b++)
-        for (uint32_t p = 0; p < stage->pipeline_count; p++)
-            load->parts[load->count++] = (struct load_part){
-                .node = stage->boundaries[b].node, .pipeline = stage->pipelines[p], .partition = p};
+    for (uint32_t p = 0; p < stage->pipeline_count; p++)
+        load->parts[load->count++] =
+            (struct load_part){.stage = stage, .pipeline = stage->pipelines[p], .partition = p};
 }
 
 /* Puts what is in the store into the tables. */
@@ -143,7 +153,7 @@ static enum status load_store(struct query *query, struct error *err)
     struct load load = {.query = query, .store = query->state_snapshot.store};
     size_t room = 0;
     for (uint32_t i = 0; i < graph->count; i++)
-        room += (size_t)graph->stages[i].boundary_count * graph->stages[i].pipeline_count;
+        room += graph->stages[i].pipeline_count;
     load.parts = calloc(room + 1, sizeof *load.parts);
     CHECK(load.parts != NULL);
     for (uint32_t i = 0; i < graph->count; i++)

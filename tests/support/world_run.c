@@ -203,6 +203,7 @@ enum status world_start(struct world *world, enum world_run kind, struct error *
         .state_store = world->root == NULL ? STATE_STORE_MEMORY : STATE_STORE_ROCKSDB,
         .observer = &world->observer,
         .find_sink = sink_collect_find,
+        .spill_always = world->spill,
     };
     enum status status = query_open(&config, &world->handle, err);
     if (status != OK) {
