@@ -4,45 +4,43 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/hash.h"
+#include "source/seen_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAGIC        "TMSEEN1\n"
-#define RUN_FOOTER       24
-#define ENTRY_BYTES      24
-#define RUNS_MAX         48
+#define ENTRY_BYTES      SEEN_ENTRY_BYTES
 #define MANIFEST_MAX     65536
 #define TABLE_SLOTS      ((size_t)SEEN_MEMORY_MAX * 4) /* a batch may add more: the table grows */
 #define WRITE_CHUNK      ((size_t)1 << 20)
 #define RECORD_BYTES_MAX (WRITE_CHUNK * ENTRY_BYTES)
 #define PATH_BYTES_MAX   4096
 #define VERIFY_TRIES     3
-
-struct seen_entry {
-    uint64_t high; /* the order of runs */
-    uint64_t low;
-    int64_t mtime_us;
-};
-
-_Static_assert(sizeof(struct seen_entry) == ENTRY_BYTES, "entries are written as they are");
-
-struct run {
-    uint64_t generation;
-    uint64_t count;
-    struct vfs_map *map;
-    const struct seen_entry *entries; /* in the map */
-};
+/* What a merge reads for each entry that is new: more than the times that an entry is merged. */
+#define MERGE_RATE      16
+#define MERGE_STEP      4096 /* entries; fewer are not worth a call */
+#define RUNS_WHILE_BUSY 12   /* that come at the most while one merge goes on */
 
 struct seen_files {
     struct vfs *vfs;
     char *dir; /* NULL: in memory only */
     int64_t max_age_us;
-    int64_t latest_us;         /* newest time added; INT64_MIN: none */
-    int64_t purge_us;          /* older entries do not count; INT64_MIN: none */
-    struct run runs[RUNS_MAX]; /* oldest first */
+    int64_t latest_us;                   /* newest time added; INT64_MIN: none */
+    int64_t purge_us;                    /* older entries do not count; INT64_MIN: none */
+    struct seen_run runs[SEEN_RUNS_MAX]; /* largest first */
     size_t run_count;
+    struct seen_merge *merge;                /* NULL: none goes on */
+    bool merge_done;                         /* its run is durable, and does not count yet */
+    bool run_made;                           /* by the flush before */
+    struct seen_run replaced[SEEN_RUNS_MAX]; /* unmapped; their files are being removed */
+    size_t replaced_count;
+    uint64_t merge_generation;
+    uint64_t merge_rate;
+    uint64_t credit; /* entries that may be merged */
+    uint64_t added;  /* entries since the last step of merging */
+    size_t memory_max;
+    uint64_t merge_step;
     /* Open addressing; high == low == 0 is an empty slot (a hash of 0 is stored as 1). */
     struct seen_entry *slots;
     size_t slot_count;
@@ -54,6 +52,7 @@ struct seen_files {
     struct seen_mark durable;
     uint64_t log_generation;
     uint64_t next_generation;
+    bool manifest_unsure; /* writing it failed: the disk may have the new one */
 };
 
 static struct seen_entry entry_of(struct bytes identity, int64_t mtime_us)
@@ -68,18 +67,13 @@ static struct seen_entry entry_of(struct bytes identity, int64_t mtime_us)
     return entry;
 }
 
-static bool same_file(const struct seen_entry *a, const struct seen_entry *b)
-{
-    return a->high == b->high && a->low == b->low;
-}
-
 /* The slot of the entry, or the empty one where it belongs. */
 static struct seen_entry *find_slot(const struct seen_files *seen, const struct seen_entry *entry)
 {
     size_t mask = seen->slot_count - 1;
     for (size_t i = (size_t)entry->low & mask;; i = (i + 1) & mask) {
         struct seen_entry *slot = &seen->slots[i];
-        if ((slot->high == 0 && slot->low == 0) || same_file(slot, entry))
+        if ((slot->high == 0 && slot->low == 0) || seen_entry_same(slot, entry))
             return slot;
     }
 }
@@ -126,21 +120,6 @@ static bool remember(struct seen_files *seen, const struct seen_entry *entry)
     return true;
 }
 
-static const struct seen_entry *find_in_run(const struct run *run, const struct seen_entry *entry)
-{
-    uint64_t low = 0;
-    uint64_t high = run->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        const struct seen_entry *at = &run->entries[middle];
-        if (at->high < entry->high || (at->high == entry->high && at->low < entry->low))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < run->count && same_file(&run->entries[low], entry) ? &run->entries[low] : NULL;
-}
-
 bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int64_t mtime_us)
 {
     CHECK(seen != NULL);
@@ -151,7 +130,7 @@ bool seen_files_is_new(const struct seen_files *seen, struct bytes identity, int
     if ((slot->high != 0 || slot->low != 0) && slot->mtime_us >= seen->purge_us)
         return false;
     for (size_t i = 0; i < seen->run_count; i++) {
-        const struct seen_entry *found = find_in_run(&seen->runs[i], &entry);
+        const struct seen_entry *found = seen_run_find(&seen->runs[i], &entry);
         if (found != NULL && found->mtime_us >= seen->purge_us)
             return false;
     }
@@ -170,7 +149,8 @@ void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtim
     struct seen_entry entry = entry_of(identity, mtime_us);
     if (!remember(seen, &entry) || seen->dir == NULL)
         return;
-    if (seen->memory_count < SEEN_MEMORY_MAX)
+    seen->added++;
+    if (seen->memory_count < seen->memory_max)
         buffer_add(&seen->pending, &entry, sizeof entry);
     else
         buffer_fini(&seen->pending); /* the run that is due will hold all of them */
@@ -192,6 +172,8 @@ static void file_path(const struct seen_files *seen, uint64_t generation, const 
                    (unsigned long long)generation, extension);
 }
 
+/* After an error the disk may have either manifest; then nothing else is written before this one.
+ */
 static enum status put_manifest(struct seen_files *seen, struct error *err)
 {
     struct buffer text = {0};
@@ -204,6 +186,7 @@ static enum status put_manifest(struct seen_files *seen, struct error *err)
     char path[PATH_BYTES_MAX];
     (void)snprintf(path, sizeof path, "%s/seen", seen->dir);
     enum status status = vfs_put(seen->vfs, path, buffer_bytes(&text), false, err);
+    seen->manifest_unsure = status != OK;
     buffer_fini(&text);
     return status;
 }
@@ -213,35 +196,14 @@ static enum status corrupt(struct error *err, const char *path, const char *reas
     return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", path, "reason", reason, NULL);
 }
 
-static enum status map_run(struct seen_files *seen, struct run *run, struct error *err)
+/* Puts a run where its size belongs. */
+static void insert_run(struct seen_files *seen, struct seen_run run)
 {
-    char path[PATH_BYTES_MAX];
-    file_path(seen, run->generation, "run", path);
-    struct bytes content;
-    enum status status = vfs_map(seen->vfs, path, &run->map, &content, err);
-    if (status == STATUS_FILE_NOT_FOUND) {
-        error_clear(err);
-        return corrupt(err, path, "this part of the list of files read is gone");
-    }
-    TRY(status);
-    bool whole = content.size_bytes >= RUN_FOOTER &&
-                 content.size_bytes - RUN_FOOTER == run->count * ENTRY_BYTES;
-    if (whole) {
-        const uint8_t *footer = content.data + run->count * ENTRY_BYTES;
-        uint64_t count = 0;
-        uint32_t crc = 0;
-        memcpy(&count, footer + 8, sizeof count);
-        memcpy(&crc, footer + 16, sizeof crc);
-        whole = memcmp(footer, RUN_MAGIC, 8) == 0 && count == run->count &&
-                crc32c(0, content.data, content.size_bytes - RUN_FOOTER) == crc;
-    }
-    if (!whole) {
-        vfs_unmap(run->map);
-        run->map = NULL;
-        return corrupt(err, path, "this part of the list of files read is damaged");
-    }
-    run->entries = (const void *)content.data;
-    return OK;
+    CHECK(seen->run_count < SEEN_RUNS_MAX);
+    size_t at = seen->run_count++;
+    for (; at > 0 && seen->runs[at - 1].count < run.count; at--)
+        seen->runs[at] = seen->runs[at - 1];
+    seen->runs[at] = run;
 }
 
 /* The numbers behind a word of the manifest: "run 3 65536".  False: another line. */
@@ -279,10 +241,12 @@ static bool parse_manifest(struct seen_files *seen, char *text)
             seen->latest_us = first;
         } else if (parse_line(line, "log", &first, &second)) {
             generation = seen->log_generation = (uint64_t)first;
-        } else if (parse_line(line, "run", &first, &second) && seen->run_count < RUNS_MAX) {
+        } else if (parse_line(line, "run", &first, &second)) {
+            if (seen->run_count == SEEN_RUNS_MAX)
+                return false;
             generation = (uint64_t)first;
-            seen->runs[seen->run_count++] =
-                (struct run){.generation = generation, .count = (uint64_t)second};
+            insert_run(seen,
+                       (struct seen_run){.generation = generation, .count = (uint64_t)second});
         }
         if (generation >= seen->next_generation)
             seen->next_generation = generation + 1;
@@ -303,8 +267,11 @@ static enum status load_manifest(struct seen_files *seen, struct arena *arena, s
                            "tidemill-seen 1", NULL);
     if (!parse_manifest(seen, text))
         return corrupt(err, path, "the list of files read is damaged");
-    for (size_t i = 0; i < seen->run_count; i++)
-        TRY(map_run(seen, &seen->runs[i], err));
+    for (size_t i = 0; i < seen->run_count; i++) {
+        file_path(seen, seen->runs[i].generation, "run", path);
+        TRY(seen_run_map(seen->vfs, path, &seen->runs[i], err));
+        TRY(seen_run_check(&seen->runs[i], path, err));
+    }
     return OK;
 }
 
@@ -386,12 +353,56 @@ static enum status open_log(struct seen_files *seen, struct error *err)
     return vfs_open(seen->vfs, path, seen->log_bytes, 0, &seen->log, err);
 }
 
+static void remove_file(struct seen_files *seen, uint64_t generation, const char *extension)
+{
+    struct error ignored = ERROR_INIT;
+    char path[PATH_BYTES_MAX];
+    file_path(seen, generation, extension, path);
+    /* A file left behind costs space until the set is opened again, nothing else. */
+    if (vfs_remove(seen->vfs, path, &ignored) != OK)
+        error_clear(&ignored);
+}
+
+static bool counts(const struct seen_files *seen, unsigned long long generation,
+                   const char *extension)
+{
+    if (strcmp(extension, "log") == 0)
+        return generation == seen->log_generation;
+    for (size_t i = 0; i < seen->run_count; i++)
+        if (seen->runs[i].generation == generation)
+            return true;
+    return false;
+}
+
+/* Removes what a crash left: the runs of merges that did not end, and what ended merges replaced.
+ */
+static enum status remove_leftovers(struct seen_files *seen, struct error *err)
+{
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    struct arena *arena = arena_new("request", 0);
+    enum status status = vfs_list(seen->vfs, seen->dir, arena, &entries, &count, err);
+    for (size_t i = 0; status == OK && i < count; i++) {
+        char *end = NULL;
+        if (strncmp(entries[i].name, "seen-", 5) != 0)
+            continue;
+        unsigned long long generation = strtoull(entries[i].name + 5, &end, 10);
+        bool ours = strcmp(end, ".log") == 0 || strcmp(end, ".run") == 0;
+        if (ours && !counts(seen, generation, end + 1))
+            remove_file(seen, generation, end + 1);
+    }
+    arena_free(arena);
+    return status;
+}
+
 static struct seen_files *new_set(struct vfs *vfs, const char *dir, int64_t max_age_us)
 {
     struct seen_files *seen = calloc(1, sizeof *seen);
     CHECK(seen != NULL);
     seen->vfs = vfs;
     seen->max_age_us = max_age_us;
+    seen->memory_max = SEEN_MEMORY_MAX;
+    seen->merge_step = MERGE_STEP;
     seen->latest_us = INT64_MIN;
     seen->purge_us = INT64_MIN;
     grow_table(seen);
@@ -416,6 +427,7 @@ enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us
         seen->durable = *durable;
         if (!found)
             TRY_OUT(put_manifest(seen, err));
+        TRY_OUT(remove_leftovers(seen, err));
         TRY_OUT(open_log(seen, err));
         seen_files_purge(seen);
     }
@@ -451,6 +463,7 @@ void seen_files_close(struct seen_files *seen)
 {
     if (seen == NULL)
         return;
+    seen_merge_end(seen->merge);
     for (size_t i = 0; i < seen->run_count; i++)
         vfs_unmap(seen->runs[i].map);
     vfs_close(seen->log);
@@ -460,17 +473,8 @@ void seen_files_close(struct seen_files *seen)
     free(seen);
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-    const struct seen_entry *left = a;
-    const struct seen_entry *right = b;
-    if (left->high != right->high)
-        return left->high < right->high ? -1 : 1;
-    return left->low < right->low ? -1 : left->low > right->low;
-}
-
 /* The entries in memory, sorted; the caller frees *out. */
-static struct run memory_as_run(const struct seen_files *seen, struct seen_entry **out)
+static struct seen_run memory_as_run(const struct seen_files *seen, struct seen_entry **out)
 {
     struct seen_entry *entries = calloc(seen->memory_count + 1, sizeof *entries);
     CHECK(entries != NULL);
@@ -479,117 +483,181 @@ static struct run memory_as_run(const struct seen_files *seen, struct seen_entry
     for (size_t i = 0; i < seen->slot_count; i++)
         if (seen->slots[i].high != 0 || seen->slots[i].low != 0)
             entries[count++] = seen->slots[i];
-    qsort(entries, count, sizeof *entries, compare_entries);
-    return (struct run){.count = count, .entries = entries};
+    qsort(entries, count, sizeof *entries, seen_entry_compare);
+    return (struct seen_run){.count = count, .entries = entries};
 }
 
-struct run_writer {
-    struct vfs_file *file;
-    struct buffer chunk;
-    uint64_t count;
-    uint32_t crc;
-};
-
-static enum status write_chunk(struct run_writer *writer, struct error *err)
+/* The first of the runs to merge, which are all from there on: the largest that is not twice as
+ * large as all smaller ones together; run_count: none. */
+static size_t first_to_merge(const struct seen_files *seen)
 {
-    writer->crc = crc32c(writer->crc, writer->chunk.data, writer->chunk.size_bytes);
-    TRY(vfs_append(writer->file, buffer_bytes(&writer->chunk), err));
-    buffer_clear(&writer->chunk);
+    size_t first = seen->run_count;
+    uint64_t sum = 0;
+    for (size_t i = seen->run_count; i-- > 0;) {
+        if (i + 1 < seen->run_count && seen->runs[i].count <= 2 * sum)
+            first = i;
+        sum += seen->runs[i].count;
+    }
+    return first;
+}
+
+/* A failed merge costs its work.  What it wrote may count if it was the manifest that failed. */
+static void drop_merge(struct seen_files *seen)
+{
+    seen_merge_end(seen->merge);
+    seen->merge = NULL;
+    seen->credit = 0;
+    if (!seen->manifest_unsure)
+        remove_file(seen, seen->merge_generation, "run");
+}
+
+/* What a merge of the runs from `first` on reads for each entry that is new: so much that it ends
+ * before too many runs have come. */
+static uint64_t rate_of(const struct seen_files *seen, size_t first)
+{
+    uint64_t total = 0;
+    for (size_t i = first; i < seen->run_count; i++)
+        total += seen->runs[i].count;
+    uint64_t least = total / (RUNS_WHILE_BUSY * seen->memory_max) + 1;
+    return least > MERGE_RATE ? least : MERGE_RATE;
+}
+
+static enum status begin_merge(struct seen_files *seen, size_t first, struct error *err)
+{
+    char path[PATH_BYTES_MAX];
+    seen->merge_generation = seen->next_generation++;
+    seen->merge_done = false;
+    file_path(seen, seen->merge_generation, "run", path);
+    return seen_merge_begin(seen->vfs, path, &seen->runs[first], seen->run_count - first,
+                            &seen->merge, err);
+}
+
+/* The run of the merge, which is durable, takes the place of its inputs. */
+static enum status end_merge(struct seen_files *seen, struct error *err)
+{
+    struct seen_run before[SEEN_RUNS_MAX];
+    size_t before_count = seen->run_count;
+    char path[PATH_BYTES_MAX];
+    struct seen_run merged = {.generation = seen->merge_generation,
+                              .count = seen_merge_count(seen->merge)};
+    file_path(seen, merged.generation, "run", path);
+    TRY(seen_run_map(seen->vfs, path, &merged, err));
+    memcpy(before, seen->runs, sizeof before);
+    seen->run_count = 0;
+    for (size_t i = 0; i < before_count; i++)
+        if (!seen_merge_reads(seen->merge, &before[i]))
+            seen->runs[seen->run_count++] = before[i];
+    insert_run(seen, merged);
+    enum status status = put_manifest(seen, err);
+    if (status != OK) {
+        vfs_unmap(merged.map);
+        memcpy(seen->runs, before, sizeof before);
+        seen->run_count = before_count;
+        return status;
+    }
+    for (size_t i = 0; i < before_count; i++)
+        if (seen_merge_reads(seen->merge, &before[i])) {
+            vfs_unmap(before[i].map);
+            seen->replaced[seen->replaced_count++] = before[i];
+        }
+    seen_merge_end(seen->merge);
+    seen->merge = NULL;
     return OK;
 }
 
-/* Merges the inputs, newest time of a file winning, without what is too old. */
-static enum status merge_entries(struct run_writer *writer, const struct run *inputs, size_t count,
-                                 int64_t purge_us, struct error *err)
-{
-    uint64_t at[RUNS_MAX + 1] = {0};
-    for (;;) {
-        const struct seen_entry *least = NULL;
-        for (size_t i = 0; i < count; i++)
-            if (at[i] < inputs[i].count &&
-                (least == NULL || compare_entries(&inputs[i].entries[at[i]], least) < 0))
-                least = &inputs[i].entries[at[i]];
-        if (least == NULL)
-            return OK;
-        struct seen_entry entry = *least;
-        for (size_t i = 0; i < count; i++) {
-            if (at[i] == inputs[i].count || !same_file(&inputs[i].entries[at[i]], &entry))
-                continue;
-            if (inputs[i].entries[at[i]].mtime_us > entry.mtime_us)
-                entry.mtime_us = inputs[i].entries[at[i]].mtime_us;
-            at[i]++;
-        }
-        if (entry.mtime_us < purge_us)
-            continue;
-        buffer_add(&writer->chunk, &entry, sizeof entry);
-        writer->count++;
-        if (writer->chunk.size_bytes >= WRITE_CHUNK)
-            TRY(write_chunk(writer, err));
-    }
-}
-
-static enum status write_run(struct seen_files *seen, const char *path, const struct run *inputs,
-                             size_t count, uint64_t *written, struct error *err)
+/* Reads so many entries more, or makes what is done count. */
+static enum status advance_merge(struct seen_files *seen, uint64_t entries, struct error *err)
 {
     enum status status = OK;
-    struct run_writer writer = {0};
-    TRY(vfs_open(seen->vfs, path, 0, 0, &writer.file, err));
-    TRY_OUT(merge_entries(&writer, inputs, count, seen->purge_us, err));
-    TRY_OUT(write_chunk(&writer, err));
-    uint8_t footer[RUN_FOOTER] = {0};
-    memcpy(footer, RUN_MAGIC, sizeof RUN_MAGIC - 1);
-    memcpy(footer + 8, &writer.count, sizeof writer.count);
-    memcpy(footer + 16, &writer.crc, sizeof writer.crc);
-    TRY_OUT(vfs_append(writer.file, bytes_of(footer, sizeof footer), err));
-    TRY_OUT(vfs_sync(writer.file, err));
-    *written = writer.count;
-out:
-    vfs_close(writer.file);
-    buffer_fini(&writer.chunk);
+    if (seen->merge_done)
+        status = end_merge(seen, err);
+    else
+        status = seen_merge_step(seen->merge, entries, seen->purge_us, &seen->merge_done, err);
+    if (status != OK)
+        drop_merge(seen);
     return status;
 }
 
-/* How many of the newest runs are merged with `count` new entries: those not twice as large as
- * what follows them, and as many as it takes to stay below the limit. */
-static size_t runs_to_merge(const struct seen_files *seen, uint64_t count)
+/* Removes up to so many bytes of what was replaced: a large file is cut from its end, for to
+ * remove it takes long. */
+static void remove_replaced(struct seen_files *seen, uint64_t bytes)
 {
-    size_t merged = 0;
-    uint64_t sum = count;
-    while (merged < seen->run_count) {
-        uint64_t next = seen->runs[seen->run_count - 1 - merged].count;
-        if (next > 2 * sum && seen->run_count - merged < RUNS_MAX)
-            break;
-        sum += next;
-        merged++;
+    while (seen->replaced_count > 0) {
+        struct seen_run *last = &seen->replaced[seen->replaced_count - 1];
+        uint64_t size = last->count * ENTRY_BYTES;
+        if (size > bytes) {
+            struct error ignored = ERROR_INIT;
+            char path[PATH_BYTES_MAX];
+            struct vfs_file *file = NULL;
+            last->count -= bytes / ENTRY_BYTES;
+            file_path(seen, last->generation, "run", path);
+            if (vfs_open(seen->vfs, path, last->count * ENTRY_BYTES, 0, &file, &ignored) == OK)
+                vfs_close(file);
+            error_clear(&ignored);
+            return;
+        }
+        bytes -= size;
+        remove_file(seen, last->generation, "run");
+        seen->replaced_count--;
     }
-    return merged;
 }
 
-static void remove_file(struct seen_files *seen, uint64_t generation, const char *extension)
+enum status seen_files_merge(struct seen_files *seen, struct error *err)
 {
-    struct error ignored = ERROR_INIT;
-    char path[PATH_BYTES_MAX];
-    file_path(seen, generation, extension, path);
-    /* A file left behind costs space, nothing else. */
-    if (vfs_remove(seen->vfs, path, &ignored) != OK)
-        error_clear(&ignored);
+    CHECK(seen != NULL);
+    uint64_t added = seen->added;
+    bool run_made = seen->run_made && added < seen->memory_max;
+    seen->added = 0;
+    seen->run_made = false;
+    if (seen->replaced_count > 0) {
+        if (!run_made)
+            remove_replaced(seen, (4 * seen->memory_max + 64 * added) * ENTRY_BYTES);
+        return OK;
+    }
+    size_t first = first_to_merge(seen);
+    if (seen->merge == NULL && first == seen->run_count) {
+        seen->credit = 0;
+        return OK;
+    }
+    if (seen->merge == NULL)
+        seen->merge_rate = rate_of(seen, first);
+    seen->credit += added * seen->merge_rate;
+    if (seen->credit < seen->merge_step || run_made) /* this batch has waited for a run */
+        return OK;
+    if (seen->manifest_unsure)
+        TRY(put_manifest(seen, err));
+    if (seen->merge == NULL)
+        TRY(begin_merge(seen, first, err));
+    uint64_t entries = seen->credit;
+    seen->credit = 0;
+    return advance_merge(seen, entries, err);
+}
+
+/* There is always room for one more run. */
+static enum status make_room(struct seen_files *seen, struct error *err)
+{
+    if (seen->run_count < SEEN_RUNS_MAX)
+        return OK;
+    remove_replaced(seen, UINT64_MAX);
+    size_t first = first_to_merge(seen);
+    if (seen->merge == NULL)
+        TRY(begin_merge(seen, first < seen->run_count ? first : seen->run_count - 2, err));
+    while (seen->merge != NULL)
+        TRY(advance_merge(seen, UINT64_MAX, err));
+    return OK;
 }
 
 /* Makes the new run and the new, empty log the ones that count. */
-static enum status publish_run(struct seen_files *seen, struct run run, size_t merged,
-                               struct error *err)
+static enum status publish_run(struct seen_files *seen, struct seen_run run, struct error *err)
 {
-    struct run before[RUNS_MAX];
+    struct seen_run before[SEEN_RUNS_MAX];
     size_t before_count = seen->run_count;
     uint64_t log_before = seen->log_generation;
     memcpy(before, seen->runs, sizeof before);
-    TRY(map_run(seen, &run, err));
-    seen->run_count -= merged;
-    seen->runs[seen->run_count++] = run;
+    insert_run(seen, run);
     seen->log_generation = seen->next_generation++;
     enum status status = put_manifest(seen, err);
     if (status != OK) {
-        vfs_unmap(run.map);
         memcpy(seen->runs, before, sizeof before);
         seen->run_count = before_count;
         seen->log_generation = log_before;
@@ -601,30 +669,43 @@ static enum status publish_run(struct seen_files *seen, struct run run, size_t m
     seen->log_crc = 0;
     seen->durable = (struct seen_mark){.generation = seen->log_generation};
     remove_file(seen, log_before, "log");
-    for (size_t i = before_count - merged; i < before_count; i++) {
-        vfs_unmap(before[i].map);
-        remove_file(seen, before[i].generation, "run");
-    }
     clear_table(seen);
-    return open_log(seen, err);
+    return OK;
+}
+
+static enum status write_run(struct seen_files *seen, const char *path,
+                             const struct seen_run *memory, uint64_t *count, struct error *err)
+{
+    bool done = false;
+    struct seen_merge *merge = NULL;
+    TRY(seen_merge_begin(seen->vfs, path, memory, 1, &merge, err));
+    enum status status = seen_merge_step(merge, UINT64_MAX, seen->purge_us, &done, err);
+    *count = seen_merge_count(merge);
+    seen_merge_end(merge);
+    return status;
 }
 
 static enum status make_run(struct seen_files *seen, struct error *err)
 {
-    struct run inputs[RUNS_MAX + 1];
+    TRY(make_room(seen, err));
     struct seen_entry *entries = NULL;
-    struct run memory = memory_as_run(seen, &entries);
-    size_t merged = runs_to_merge(seen, memory.count);
-    for (size_t i = 0; i < merged; i++)
-        inputs[i] = seen->runs[seen->run_count - merged + i];
-    inputs[merged] = memory;
-    struct run run = {.generation = seen->next_generation++};
+    struct seen_run memory = memory_as_run(seen, &entries);
+    struct seen_run run = {.generation = seen->next_generation++};
     char path[PATH_BYTES_MAX];
     file_path(seen, run.generation, "run", path);
-    enum status status = write_run(seen, path, inputs, merged + 1, &run.count, err);
+    enum status status = write_run(seen, path, &memory, &run.count, err);
     if (status == OK)
-        status = publish_run(seen, run, merged, err);
+        status = seen_run_map(seen->vfs, path, &run, err);
+    if (status == OK)
+        status = seen_run_check(&run, path, err);
+    if (status == OK)
+        status = publish_run(seen, run, err);
     free(entries);
+    if (status == OK)
+        return open_log(seen, err);
+    vfs_unmap(run.map);
+    if (!seen->manifest_unsure)
+        remove_file(seen, run.generation, "run");
     return status;
 }
 
@@ -675,11 +756,15 @@ enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error
     *synced = false;
     if (seen->dir == NULL)
         return OK;
-    if (seen->memory_count < SEEN_MEMORY_MAX)
+    if (seen->manifest_unsure)
+        TRY(put_manifest(seen, err));
+    if (seen->memory_count < seen->memory_max)
         return write_pending(seen, err);
     buffer_fini(&seen->pending);
+    TRY(make_run(seen, err));
+    seen->run_made = true;
     *synced = true;
-    return make_run(seen, err);
+    return OK;
 }
 
 enum status seen_files_sync(struct seen_files *seen, struct error *err)
@@ -687,6 +772,8 @@ enum status seen_files_sync(struct seen_files *seen, struct error *err)
     CHECK(seen != NULL);
     if (seen->dir == NULL)
         return OK;
+    if (seen->manifest_unsure)
+        TRY(put_manifest(seen, err));
     if (seen->log == NULL)
         TRY(open_log(seen, err));
     TRY(vfs_sync(seen->log, err));
@@ -713,4 +800,16 @@ uint64_t seen_files_count(const struct seen_files *seen)
     for (size_t i = 0; i < seen->run_count; i++)
         count += seen->runs[i].count;
     return count;
+}
+
+size_t seen_files_runs(const struct seen_files *seen)
+{
+    return seen->run_count;
+}
+
+void seen_files_resize(struct seen_files *seen, size_t memory_max, uint64_t merge_step)
+{
+    CHECK(memory_max > 0);
+    seen->memory_max = memory_max;
+    seen->merge_step = merge_step;
 }

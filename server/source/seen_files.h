@@ -12,8 +12,17 @@
  *     seen-<g>.run    entries, sorted; then "TMSEEN1\n"  count:u64  crc32c(entries):u32  0:u32
  *
  * An entry is hash:u64 hash:u64 mtime_us:i64.  New entries are in memory and in the log; when
- * there are SEEN_MEMORY_MAX of them they become a run, and runs of similar size are merged, so
- * that there are at most some dozen.  Runs are mapped, not loaded.
+ * there are SEEN_MEMORY_MAX of them they become a run.  Runs are mapped, not loaded.
+ *
+ * Runs of similar size are merged (seen_run.h), one merge at a time, a piece with each batch: so
+ * many entries for each new one (MERGE_RATE, more if the merge is so large that too many runs would
+ * come meanwhile) that merging keeps up, and no batch waits for more than what is in proportion to
+ * its own files.  Until the merge is at its end, its inputs count; then its run is durable, and
+ * the manifest that names it instead of them is the one step that makes it count.  A crash before
+ * that step leaves a file that the next open removes, and the merge begins anew.
+ *
+ * While no merge goes on each run is larger than twice all smaller ones together: there are few.
+ * Should there ever be SEEN_RUNS_MAX of them, the next run waits for a whole merge.
  *
  * The log is not synced with every batch: whoever adds entries has to keep them elsewhere (in the
  * intent of the batches) until seen_files_sync().  There belongs the mark of what is durable, too:
@@ -63,6 +72,9 @@ void seen_files_purge(struct seen_files *seen);
 /* Writes what was added to the log, without a sync; may turn it into a run (which syncs).
  * *synced: everything added so far is durable. */
 MUST_USE enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err);
+/* Merges runs for a while: as much as the files added since the last call call for.  After an
+ * error nothing is lost but the merge, which begins anew. */
+MUST_USE enum status seen_files_merge(struct seen_files *seen, struct error *err);
 /* Makes everything flushed durable. */
 MUST_USE enum status seen_files_sync(struct seen_files *seen, struct error *err);
 /* What is durable now. */
@@ -72,5 +84,9 @@ bool seen_mark_after(const struct seen_mark *a, const struct seen_mark *b);
 
 /* Entries held, runs included. */
 uint64_t seen_files_count(const struct seen_files *seen);
+/* Runs there are, for tests. */
+size_t seen_files_runs(const struct seen_files *seen);
+/* For tests: a run is made of so many entries, and a step of a merge reads no fewer than those. */
+void seen_files_resize(struct seen_files *seen, size_t memory_max, uint64_t merge_step);
 
 #endif

@@ -593,6 +593,7 @@ static enum status settle(struct file_source *source, struct error *err)
         return OK;
     bool synced = false;
     TRY(seen_files_flush(source->seen, &synced, err));
+    TRY(seen_files_merge(source->seen, err));
     if (!synced && (source->carry_left_out || source->carry.size_bytes > CARRY_BYTES_MAX ||
                     source->carry_batches >= CARRY_BATCHES_MAX)) {
         TRY(seen_files_sync(source->seen, err));
