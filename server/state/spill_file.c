@@ -12,6 +12,7 @@
 
 #define FILE_MAGIC   0x59111f01U
 #define TAKE_AT_ONCE 16U /* single pages, so that those of a partition lie together */
+#define KEPT_BYTES   ((uint64_t)16 << 20)
 
 struct spill_file {
     uint32_t magic;
@@ -58,7 +59,8 @@ enum status spill_file_take(struct spill_file *file, uint32_t count, uint32_t *p
 void spill_file_reset(struct spill_file *file)
 {
     CHECK_MAGIC(file, FILE_MAGIC);
-    atomic_store(&file->next, 0);
+    if (atomic_exchange(&file->next, 0) * SPILL_PAGE_BYTES > KEPT_BYTES) /* the disk is not ours */
+        vfs_scratch_close(atomic_exchange(&file->scratch, NULL));
 }
 
 /* Two threads may both come first: each opens a file of its own, and one of them goes again. */

@@ -28,7 +28,7 @@ void spill_file_free(struct spill_file *file); /* NULL is fine */
 /* The first of `count` pages that nobody else has.  Errors: DISK_FULL after 2^32 of them. */
 MUST_USE enum status spill_file_take(struct spill_file *file, uint32_t count, uint32_t *page,
                                      struct error *err);
-/* All pages are free again.  Threads: nobody else uses the file. */
+/* All pages are free again, and a large file goes.  Threads: nobody else uses the file. */
 void spill_file_reset(struct spill_file *file);
 
 MUST_USE enum status spill_file_write(struct spill_file *file, uint32_t page, struct bytes content,
