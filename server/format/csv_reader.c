@@ -382,7 +382,7 @@ static bool quick_time(struct csv_task *task, uint32_t column, struct bytes text
     const struct record_options *options = &task->reader->options;
     uint8_t copy[48] = {0};
     if ((zoned ? options->timestamp_pattern : options->ntz_pattern) != NULL ||
-        text.size_bytes < 19 || text.size_bytes > 27)
+        (zoned && options->old_times) || text.size_bytes < 19 || text.size_bytes > 27)
         return false;
     memcpy(copy, text.data, text.size_bytes);
     const uint8_t *at = copy;
@@ -495,6 +495,8 @@ static enum status fill_row(struct csv_task *task, bool *bad, struct error *err)
                 validity_set(task->columns[i]->validity, task->rows);
             continue;
         }
+        if (!null)
+            TRY(record_check_old_time(&reader->options, task->columns[i]->type->id, text, err));
         *bad = *bad || !null;
         TRY(set_null(task, i, err));
     }

@@ -175,6 +175,11 @@ static enum json_outcome from_text(struct json_decoder *decoder, struct json_col
         return JSON_NULL;
     if (!empty && scalar_from_text(decoder, column, index, text))
         return JSON_SET;
+    if (decoder->options->times_agree && decoder->old_time.data == NULL &&
+        (column->kind == TYPE_DATE || column->kind == TYPE_TIMESTAMP)) {
+        decoder->old_time = text;
+        decoder->old_type = column->kind;
+    }
     return bad(decoder, column, text, "VALUE_STRING");
 }
 
@@ -776,9 +781,9 @@ void json_decoder_init(struct json_decoder *decoder, const struct record_options
         .columns = calloc(count + 1, sizeof(struct json_column)),
         .column_count = count,
         .local_is_utc = options->time.zone == timezone_utc(),
-        .plain_time = options->timestamp_pattern == NULL,
+        .plain_time = options->timestamp_pattern == NULL && !options->old_times,
         .plain_ntz = options->ntz_pattern == NULL,
-        .plain_date = options->date_pattern == NULL,
+        .plain_date = options->date_pattern == NULL && !options->old_times,
     };
     CHECK(decoder->columns != NULL);
     json_lexer_init(&decoder->lexer, rules);

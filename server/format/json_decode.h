@@ -28,6 +28,8 @@ struct json_decoder {
     const struct json_column *bad_column; /* the first of them */
     struct bytes bad_value;
     const char *bad_token;
+    struct bytes old_time; /* a date or time that old rules may take; data NULL: none */
+    enum type_id old_type;
 };
 
 /* `fields` are the columns to fill (borrowed), `rows` how many rows fit. */

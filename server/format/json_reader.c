@@ -260,6 +260,9 @@ static enum status end_row(struct json_task *task, struct bytes record, bool bro
         task->rows++;
         return OK;
     }
+    const struct json_decoder *decoder = &task->decoder;
+    if (decoder->old_time.data != NULL)
+        TRY(record_check_old_time(decoder->options, decoder->old_type, decoder->old_time, err));
     enum record_mode mode = task->reader->options.mode;
     if (mode == RECORD_FAILFAST)
         return fail(task, record, syntax, err);
@@ -344,6 +347,7 @@ static enum status read_record(struct json_task *task, struct bytes text, struct
     decoder->lexer.end = text.data + text.size_bytes;
     decoder->bad = false;
     decoder->stopped = false;
+    decoder->old_time = bytes_of(NULL, 0);
     if (*at != '{') {
         if (text.size_bytes >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
             at += 3;

@@ -150,6 +150,42 @@ static enum status parse_pattern(struct arena *query, const struct format_config
                                        words == NULL ? datetime_words_english() : words, out, err);
 }
 
+#define OLD_DATE        "yyyy-MM-dd"
+#define OLD_TIMESTAMP   "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
+#define PLAIN_TIMESTAMP "yyyy-MM-dd HH:mm:ss"
+
+/* A pattern that old releases read; an old pattern that is not understood can only be refused. */
+static enum status parse_old_pattern(struct arena *query, const struct format_config *config,
+                                     const char *name, const char *missing,
+                                     struct record_options *out, struct error *err)
+{
+    const char *value = options_get(config->options, name);
+    const char *locale = options_get(config->options, "locale");
+    const struct datetime_words *words = datetime_words_find(locale == NULL ? "en" : locale);
+    const struct legacy_pattern **pattern =
+        strcmp(name, "dateFormat") == 0 ? &out->old_date : &out->old_timestamp;
+    if (legacy_pattern_compile(query, value == NULL ? missing : value,
+                               words == NULL ? datetime_words_english() : words, out->time.now_us,
+                               pattern) ||
+        !out->old_times)
+        return OK;
+    return invalid_option(name, value, "a pattern of SimpleDateFormat without weeks", err);
+}
+
+/* The patterns of the policies LEGACY and EXCEPTION. */
+static enum status parse_old_times(struct arena *query, const struct format_config *config,
+                                   struct record_options *out, struct error *err)
+{
+    const char *policy = format_conf(config, "spark.sql.legacy.timeParserPolicy");
+    out->old_times = policy != NULL && strcasecmp(policy, "LEGACY") == 0;
+    out->times_agree = policy != NULL && strcasecmp(policy, "EXCEPTION") == 0;
+    if (!out->old_times && !out->times_agree)
+        return OK;
+    TRY(parse_old_pattern(query, config, "dateFormat", OLD_DATE, out, err));
+    return parse_old_pattern(query, config, "timestampFormat",
+                             out->old_times ? OLD_TIMESTAMP : PLAIN_TIMESTAMP, out, err);
+}
+
 static enum status parse_charset(const struct format_config *config, const char *function,
                                  enum charset *out, bool *given, struct error *err)
 {
@@ -274,13 +310,16 @@ static enum status parse_times(struct arena *query, const struct format_config *
     TRY(parse_zone(config, &out->time.zone, err));
     out->time.now_us = clock_now_us(clock_real());
     enum datetime_pattern_use use = DATETIME_PATTERN_PARSE;
-    TRY(parse_pattern(query, config, "dateFormat", use, &out->date_pattern, err));
-    TRY(parse_pattern(query, config, "timestampFormat", use, &out->timestamp_pattern, err));
+    TRY(parse_old_times(query, config, out, err));
+    if (!out->old_times) {
+        TRY(parse_pattern(query, config, "dateFormat", use, &out->date_pattern, err));
+        TRY(parse_pattern(query, config, "timestampFormat", use, &out->timestamp_pattern, err));
+    }
     TRY(parse_pattern(query, config, "timestampNTZFormat", use, &out->ntz_pattern, err));
-    bool fallback = false;
-    TRY(options_bool(config->options, "enableDateTimeParsingFallback", false, &fallback, err));
-    out->date_fallback = fallback || out->date_pattern == NULL;
-    out->timestamp_fallback = fallback || out->timestamp_pattern == NULL;
+    bool fallback = out->old_times;
+    TRY(options_bool(config->options, "enableDateTimeParsingFallback", fallback, &fallback, err));
+    out->date_fallback = fallback || (out->date_pattern == NULL && !out->old_times);
+    out->timestamp_fallback = fallback || (out->timestamp_pattern == NULL && !out->old_times);
     return OK;
 }
 
@@ -359,6 +398,12 @@ static struct bytes drop_gmt(struct bytes text, char *room, size_t room_bytes)
 enum text_result record_parse_timestamp(const struct record_options *options, struct bytes text,
                                         int64_t *out_us)
 {
+    if (options->old_times) {
+        if (legacy_parse_timestamp(options->old_timestamp, text, options->time.zone, out_us))
+            return TEXT_OK;
+        if (!options->timestamp_fallback)
+            return TEXT_INVALID;
+    }
     if (options->timestamp_pattern != NULL) {
         enum text_result result =
             datetime_pattern_parse(options->timestamp_pattern, text, options->time.zone, out_us);
@@ -386,6 +431,12 @@ enum text_result record_parse_ntz(const struct record_options *options, struct b
 enum text_result record_parse_date(const struct record_options *options, struct bytes text,
                                    int32_t *out_days)
 {
+    if (options->old_times) {
+        if (legacy_parse_date(options->old_date, text, out_days))
+            return TEXT_OK;
+        if (!options->date_fallback)
+            return TEXT_INVALID;
+    }
     if (options->date_pattern != NULL) {
         enum text_result result =
             datetime_pattern_parse_date(options->date_pattern, text, out_days);
@@ -393,6 +444,28 @@ enum text_result record_parse_date(const struct record_options *options, struct 
             return result;
     }
     return timestamp_text_parse_date(text, out_days);
+}
+
+enum status record_check_old_time(const struct record_options *options, enum type_id type,
+                                  struct bytes text, struct error *err)
+{
+    int32_t days = 0;
+    int64_t us = 0;
+    bool taken = false;
+    if (!options->times_agree)
+        return OK;
+    if (type == TYPE_DATE && options->old_date != NULL)
+        taken = legacy_parse_date(options->old_date, text, &days);
+    else if (type == TYPE_TIMESTAMP && options->old_timestamp != NULL)
+        taken = legacy_parse_timestamp(options->old_timestamp, text, options->time.zone, &us);
+    if (!taken)
+        return OK;
+    char shown[128];
+    (void)snprintf(shown, sizeof shown, "'%.*s'",
+                   text.size_bytes < 100 ? (int)text.size_bytes : 100, (const char *)text.data);
+    return error_raise(err,
+                       STATUS_INCONSISTENT_BEHAVIOR_CROSS_VERSION__PARSE_DATETIME_BY_NEW_PARSER,
+                       "datetime", shown, "config", "\"spark.sql.legacy.timeParserPolicy\"", NULL);
 }
 
 #define DECIMAL_TEXT_ROOM 512

@@ -12,6 +12,7 @@
 #include "format/charset.h"
 #include "format/codec.h"
 #include "format/format.h"
+#include "format/legacy_time.h"
 
 enum record_mode {
     RECORD_PERMISSIVE,    /* NULLs, and the record's text in the corrupt-record column */
@@ -41,6 +42,10 @@ struct record_options {
     const struct datetime_pattern *timestamp_pattern; /* NULL: the rules of CAST */
     const struct datetime_pattern *ntz_pattern;       /* NULL: the rules of CAST */
     bool date_fallback, timestamp_fallback; /* what a pattern refuses is tried as CAST would */
+    /* spark.sql.legacy.timeParserPolicy */
+    bool old_times;   /* LEGACY: the old patterns are read, not the new ones */
+    bool times_agree; /* EXCEPTION: what only the old patterns take ends the query */
+    const struct legacy_pattern *old_date, *old_timestamp; /* NULL with CORRECTED */
 };
 
 struct write_options {
@@ -92,6 +97,12 @@ enum text_result record_parse_ntz(const struct record_options *options, struct b
                                   int64_t *out_us);
 enum text_result record_parse_date(const struct record_options *options, struct bytes text,
                                    int32_t *out_days);
+
+/* After one of these has failed: OK, or
+ * INCONSISTENT_BEHAVIOR_CROSS_VERSION.PARSE_DATETIME_BY_NEW_PARSER if the old rules take the text
+ * and the policy is EXCEPTION. */
+MUST_USE enum status record_check_old_time(const struct record_options *options, enum type_id type,
+                                           struct bytes text, struct error *err);
 
 /* A DECIMAL as the readers take it from text: thousands separators are dropped. */
 enum text_result record_parse_decimal(struct bytes text, bool comma_is_point,
