@@ -32,9 +32,9 @@ size_t number_print_double(char *out, double value); /* Java's Double.toString *
 size_t number_print_float(char *out, float value);   /* Java's Float.toString */
 
 /*
- * The decimal digits that Java writes of `value` (finite, > 0): value = digits * 10^exponent, digits
- * without trailing zeros.  They are the shortest that read back as it; whole numbers below 2^63
- * that have more bits than the type keep more of theirs, as in JDK 17: 1.23456792E8F.
+ * The decimal digits that Java writes of `value` (finite, > 0): value = digits * 10^exponent,
+ * digits without trailing zeros.  They are the shortest that read back as it; whole numbers below
+ * 2^63 that have more bits than the type keep more of theirs, as in JDK 17: 1.23456792E8F.
  */
 uint64_t number_shortest_double(double value, int *exponent);
 uint64_t number_shortest_float(float value, int *exponent);
