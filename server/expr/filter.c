@@ -315,10 +315,11 @@ static uint32_t narrow(const struct part *part, const struct vector *vector,
     return count;
 }
 
-enum status expr_filter_run(const struct expr_filter *filter, struct expr_state *state,
-                            const struct eval_context *ctx, struct batch *batch, struct error *err)
+static enum status filter_run(const struct expr_filter *filter, const struct expr_program *program,
+                              struct expr_state *state, const struct eval_context *ctx,
+                              struct batch *batch, struct error *err)
 {
-    struct run run = {.program = filter->program,
+    struct run run = {.program = program,
                       .state = state,
                       .ctx = ctx,
                       .columns = batch->columns,
@@ -327,7 +328,7 @@ enum status expr_filter_run(const struct expr_filter *filter, struct expr_state 
     uint32_t before = rows.selected;
     for (uint32_t i = 0; i < filter->part_count && rows.selected > 0; i++) {
         const struct part *part = &filter->parts[i];
-        const struct branch *result = &filter->program->results[i];
+        const struct branch *result = &program->results[i];
         const struct vector *vector;
         if (part->kind == PART_PROGRAM) {
             TRY(program_run(&run, result->first, result->last, &rows, err));
@@ -346,4 +347,14 @@ enum status expr_filter_run(const struct expr_filter *filter, struct expr_state 
         batch->selected = rows.selected;
     }
     return OK;
+}
+
+enum status expr_filter_run(const struct expr_filter *filter, struct expr_state *state,
+                            const struct eval_context *ctx, struct batch *batch, struct error *err)
+{
+    const struct expr_program *program = filter->program;
+    enum status status = filter_run(filter, program, state, ctx, batch, err);
+    if (!program_is_disputed(program, status, err))
+        return status;
+    return filter_run(filter, program->strict, state->strict, ctx, batch, err);
 }

@@ -33,15 +33,31 @@ enum status expr_constant(struct arena *arena, const struct expr *expr, const ch
     return OK;
 }
 
+/* A call with an argument that is the constant NULL, whatever the others are. */
+static bool is_null_by_argument(const struct expr *expr)
+{
+    if (!function_stops_at_null(expr))
+        return false;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        const struct expr *arg = expr->args[i];
+        if (arg->kind == EXPR_LITERAL && vector_is_null(arg->literal.value, 0))
+            return true;
+    }
+    return false;
+}
+
 static struct expr *fold_one(struct arena *arena, struct expr *expr, void *arg)
 {
-    if ((expr->kind != EXPR_CALL && expr->kind != EXPR_CAST) || !expr_is_foldable(expr))
-        return expr;
     struct error err = ERROR_INIT;
     struct vector *value;
-    if (expr_constant(arena, expr, arg, &value, &err) != OK)
+    struct expr *literal;
+    if (is_null_by_argument(expr))
+        literal = expr_null(arena, expr->type);
+    else if ((expr->kind == EXPR_CALL || expr->kind == EXPR_CAST) && expr_is_foldable(expr) &&
+             expr_constant(arena, expr, arg, &value, &err) == OK)
+        literal = expr_literal(arena, value);
+    else
         return expr;
-    struct expr *literal = expr_literal(arena, value);
     literal->type = expr->type;
     literal->position = expr->position;
     literal->position_end = expr->position_end;

@@ -417,3 +417,12 @@ enum status function_apply_signature(struct resolve_context *ctx, struct expr *c
 {
     return function_apply(ctx, call, call->call.function->signature, err);
 }
+
+bool function_stops_at_null(const struct expr *call)
+{
+    if (call->kind != EXPR_CALL)
+        return false;
+    const struct function *function = call->call.function;
+    return (function->flags & FUNCTION_NULL_INTOLERANT) != 0 &&
+           (function->signature == NULL || strchr(function->signature, '*') == NULL);
+}

@@ -128,6 +128,10 @@ void function_arity(const struct function *function, uint32_t *least, uint32_t *
  * Errors: UNRESOLVED_ROUTINE (routineName only: the analyser adds the rest), WRONG_NUM_ARGS.*,
  * DATATYPE_MISMATCH.*, and what a resolver raises for its constants.
  */
+/* Whether arguments behind one that is NULL are not evaluated: not of calls with any number of
+ * them, such as concat. */
+bool function_stops_at_null(const struct expr *call);
+
 struct function_call {
     const char *name;
     struct expr **args;

@@ -21,6 +21,9 @@ struct compiler {
     uint32_t known_count, known_capacity;
     uint32_t register_count, state_count, lambda_count;
     uint32_t depth;
+    bool strict; /* makes STEP_STRICT_CALLs */
+    bool guards; /* some call has arguments that a strict program would not always evaluate */
+    bool random;
     /* of a lambda body */
     struct compiler *outer;
     const struct expr *lambda;
@@ -139,11 +142,16 @@ static struct expr_program *finish_program(struct compiler *compiler, struct bra
 static enum status compile_lambda(struct compiler *compiler, const struct expr *lambda,
                                   struct lambda_code *code, struct error *err)
 {
-    struct compiler inner = {
-        .arena = compiler->arena, .outer = compiler, .lambda = lambda, .depth = compiler->depth};
+    struct compiler inner = {.arena = compiler->arena,
+                             .outer = compiler,
+                             .lambda = lambda,
+                             .depth = compiler->depth,
+                             .strict = compiler->strict};
     struct branch *result = arena_new_object(compiler->arena, sizeof *result);
     TRY(compile(&inner, lambda->args[0], &result->result, err));
     result->last = inner.step_count;
+    compiler->guards |= inner.guards;
+    compiler->random |= inner.random;
     *code = (struct lambda_code){
         .body = finish_program(&inner, result, 1),
         .variable_count = lambda->lambda.variable_count,
@@ -187,6 +195,58 @@ static enum status compile_call(struct compiler *compiler, const struct expr *ex
     step->lambda_state = compiler->lambda_count;
     compiler->lambda_count += lambda_count;
     step->state = compiler->state_count++;
+    *reg = step->out;
+    return OK;
+}
+
+/* ---- strict calls ---- */
+
+/* Whether an argument is not to be evaluated where one before it is NULL. */
+static bool has_guard(const struct expr *expr)
+{
+    if (!function_stops_at_null(expr))
+        return false;
+    if (expr->call.bound != NULL && (expr->call.function->flags & FUNCTION_BOUND_TAIL) != 0)
+        return false;
+    bool guard = false;
+    bool nullable = expr->arg_count > 0 && expr->args[0]->nullable;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        const struct expr *arg = expr->args[i];
+        if (arg->kind == EXPR_LAMBDA)
+            return false;
+        guard |= i > 0 && nullable && (arg->kind == EXPR_CALL || arg->kind == EXPR_CAST);
+        nullable |= arg->nullable;
+    }
+    return guard;
+}
+
+static enum status compile_strict(struct compiler *compiler, const struct expr *expr, uint32_t *reg,
+                                  struct error *err)
+{
+    if (expr->call.kernel == NULL)
+        return error_set(err, STATUS_INTERNAL_ERROR, "%s cannot be computed here",
+                         expr->call.function->name);
+    uint32_t index = add_step(compiler, STEP_STRICT_CALL, expr);
+    size_t count = (size_t)expr->arg_count + 1;
+    struct branch *branches = arena_new_object(compiler->arena, count * sizeof *branches);
+    uint32_t *args = arena_new_object(compiler->arena, count * sizeof *args);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        branches[i].first = compiler->step_count;
+        TRY(compile(compiler, expr->args[i], &args[i], err));
+        branches[i].last = compiler->step_count;
+        branches[i].result = args[i];
+        if (i == 0)
+            known = compiler->known_count;
+    }
+    compiler->known_count = known; /* what ran for some of the rows is of no use to others */
+    struct step *step = &compiler->steps[index];
+    step->args = args;
+    step->arg_count = expr->arg_count;
+    step->branches = branches;
+    step->branch_count = expr->arg_count;
+    step->state = compiler->state_count++;
+    step->next = compiler->step_count;
     *reg = step->out;
     return OK;
 }
@@ -262,6 +322,11 @@ static enum status compile_new(struct compiler *compiler, const struct expr *exp
             return compile(compiler, expr->args[expr->arg_count - 1], reg, err);
         if ((expr->call.function->flags & FUNCTION_LAZY) != 0)
             return compile_lazy(compiler, expr, reg, err);
+        if (has_guard(expr)) {
+            compiler->guards = true;
+            if (compiler->strict)
+                return compile_strict(compiler, expr, reg, err);
+        }
         return compile_call(compiler, expr, reg, err);
     case EXPR_CAST:
         return compile_call(compiler, expr, reg, err);
@@ -286,6 +351,7 @@ static enum status compile(struct compiler *compiler, const struct expr *expr, u
                            struct error *err)
 {
     bool shared = expr->kind != EXPR_LITERAL && !is_random(expr);
+    compiler->random |= is_random(expr);
     if (shared && recall(compiler, expr, reg))
         return OK;
     if (compiler->depth >= DEPTH_MAX)
@@ -299,17 +365,33 @@ static enum status compile(struct compiler *compiler, const struct expr *expr, u
     return OK;
 }
 
+static enum status compile_all(struct compiler *compiler, struct expr *const *exprs, uint32_t count,
+                               struct expr_program **out, struct error *err)
+{
+    struct branch *results =
+        arena_new_object(compiler->arena, ((size_t)count + 1) * sizeof *results);
+    for (uint32_t i = 0; i < count; i++) {
+        results[i].first = compiler->step_count;
+        TRY(compile(compiler, exprs[i], &results[i].result, err));
+        results[i].last = compiler->step_count;
+    }
+    *out = finish_program(compiler, results, count);
+    return OK;
+}
+
 enum status program_compile_chain(struct arena *query, struct expr *const *exprs, uint32_t count,
                                   const struct expr_program **out, struct error *err)
 {
     struct compiler compiler = {.arena = query};
-    struct branch *results = arena_new_object(query, ((size_t)count + 1) * sizeof *results);
-    for (uint32_t i = 0; i < count; i++) {
-        results[i].first = compiler.step_count;
-        TRY(compile(&compiler, exprs[i], &results[i].result, err));
-        results[i].last = compiler.step_count;
+    struct expr_program *program;
+    TRY(compile_all(&compiler, exprs, count, &program, err));
+    if (compiler.guards && !compiler.random) { /* what is random does not run twice */
+        struct compiler again = {.arena = query, .strict = true};
+        struct expr_program *strict;
+        TRY(compile_all(&again, exprs, count, &strict, err));
+        program->strict = strict;
     }
-    *out = finish_program(&compiler, results, count);
+    *out = program;
     return OK;
 }
 
@@ -330,6 +412,8 @@ static struct expr_state *new_state(struct arena *task, const struct expr_progra
     state->kernel_states =
         arena_new_object(task, ((size_t)program->state_count + 1) * KERNEL_STATE_BYTES);
     new_lambda_states(task, program, state);
+    if (program->strict != NULL)
+        state->strict = new_state(task, program->strict);
     return state;
 }
 

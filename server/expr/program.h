@@ -7,6 +7,12 @@
  * evaluate is not evaluated.  The body of a lambda is a program of its own, run over the elements
  * in slices of at most BATCH_ROWS_MAX.
  *
+ * A call that is NULL where an argument is evaluates the next argument only where those before are
+ * not NULL, so that `n + CAST(text AS INT)` does not fail on rows whose n is NULL.  To narrow the
+ * selection at every call would cost more than the calls: a program computes all arguments for all
+ * rows, and only after an error the batch runs once more as a second, strict program, whose word
+ * counts.
+ *
  * A program is immutable and shared by the tasks of a query; a state belongs to one task.
  */
 #ifndef SERVER_EXPR_PROGRAM_H

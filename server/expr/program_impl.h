@@ -15,7 +15,9 @@ enum step_kind {
     STEP_CONSTANT, /* the literal of `expr` */
     STEP_CALL,
     STEP_CAST,
-    STEP_AND, /* lazy from here */
+    STEP_STRICT_CALL, /* a call that evaluates no argument beside one that is NULL; branches: the
+                         arguments.  Lazy from here */
+    STEP_AND,
     STEP_OR,
     STEP_CASE,     /* branches: condition, value, condition, value, ... [, otherwise] */
     STEP_COALESCE, /* branches: the arguments */
@@ -58,6 +60,7 @@ struct expr_program {
     uint32_t lambda_count;
     struct branch *results; /* one per expression; first == last if nothing is left to run */
     uint32_t result_count;
+    const struct expr_program *strict; /* what decides after an error; NULL: the error stands */
 };
 
 struct expr_state {
@@ -65,6 +68,7 @@ struct expr_state {
     struct vector **registers;
     uint8_t *kernel_states; /* KERNEL_STATE_BYTES each */
     struct expr_state **lambda_states;
+    struct expr_state *strict; /* of the strict program */
 };
 
 /* The rows that a step runs for. */
@@ -90,6 +94,10 @@ MUST_USE enum status program_run(const struct run *run, uint32_t first, uint32_t
                                  const struct rows *rows, struct error *err);
 MUST_USE enum status program_run_lazy(const struct run *run, const struct step *step,
                                       const struct rows *rows, struct error *err);
+
+/* Whether an error of the program does not stand, for the strict program has to be asked; the error
+ * is cleared then. */
+bool program_is_disputed(const struct expr_program *program, enum status status, struct error *err);
 
 /* For filters: compiles the parts of an AND as results that see each other's values. */
 MUST_USE enum status program_compile_chain(struct arena *query, struct expr *const *exprs,

@@ -195,6 +195,7 @@ enum status program_run_lazy(const struct run *run, const struct step *step,
     case STEP_COLUMN:
     case STEP_CONSTANT:
     case STEP_CALL:
+    case STEP_STRICT_CALL:
     case STEP_CAST:
         break;
     }

@@ -180,6 +180,25 @@ static enum status run_call(const struct run *run, const struct step *step, cons
     return OK;
 }
 
+/* Each argument for the rows where those before it are not NULL. */
+static enum status run_strict_call(const struct run *run, const struct step *step,
+                                   const struct rows *rows, struct error *err)
+{
+    struct rows rest = *rows;
+    for (uint32_t i = 0; i < step->branch_count; i++) {
+        const struct branch *branch = &step->branches[i];
+        TRY(program_run(run, branch->first, branch->last, &rest, err));
+        const struct vector *arg = run->state->registers[branch->result];
+        if (has_null_constant(&run->state->registers[branch->result], 1))
+            return null_result(run, step, err);
+        if (!arg->constant && arg->validity != NULL)
+            TRY(without_nulls(run, arg->validity, &rest, &rest, err));
+        if (rest.selected == 0)
+            return null_result(run, step, err);
+    }
+    return run_call(run, step, rows, err);
+}
+
 static enum status run_cast(const struct run *run, const struct step *step, const struct rows *rows,
                             struct error *err)
 {
@@ -236,6 +255,9 @@ enum status program_run(const struct run *run, uint32_t first, uint32_t last,
         case STEP_CAST:
             TRY(run_cast(run, step, rows, err));
             break;
+        case STEP_STRICT_CALL:
+            TRY(run_strict_call(run, step, rows, err));
+            break;
         case STEP_AND:
         case STEP_OR:
         case STEP_CASE:
@@ -247,9 +269,18 @@ enum status program_run(const struct run *run, uint32_t first, uint32_t last,
     return OK;
 }
 
-enum status expr_eval(const struct expr_program *program, struct expr_state *state,
-                      const struct eval_context *ctx, const struct batch *batch,
-                      struct vector **out, struct error *err)
+bool program_is_disputed(const struct expr_program *program, enum status status, struct error *err)
+{
+    if (status == OK || program->strict == NULL || status_domain(status) != DOMAIN_USER ||
+        status == STATUS_LIMIT_EXCEEDED || status == STATUS_OPERATION_CANCELLED)
+        return false;
+    error_clear(err);
+    return true;
+}
+
+static enum status eval(const struct expr_program *program, struct expr_state *state,
+                        const struct eval_context *ctx, const struct batch *batch,
+                        struct vector **out, struct error *err)
 {
     struct run run = {.program = program,
                       .state = state,
@@ -273,6 +304,16 @@ enum status expr_eval(const struct expr_program *program, struct expr_state *sta
         TRY(vector_new_null(ctx->arena, type, batch->rows, &out[i], err));
     }
     return OK;
+}
+
+enum status expr_eval(const struct expr_program *program, struct expr_state *state,
+                      const struct eval_context *ctx, const struct batch *batch,
+                      struct vector **out, struct error *err)
+{
+    enum status status = eval(program, state, ctx, batch, out, err);
+    if (!program_is_disputed(program, status, err))
+        return status;
+    return eval(program->strict, state->strict, ctx, batch, out, err);
 }
 
 /* ---- lambdas ---- */

@@ -203,6 +203,57 @@ static void test_errors_follow_the_selection(void **state)
     arena_free(f.arena);
 }
 
+static uint16_t only_row[1];
+
+static void select_row(struct fixture *f, uint16_t row)
+{
+    only_row[0] = row;
+    f->batch.selection = only_row;
+    f->batch.selected = 1;
+}
+
+static enum status filter_rows(struct fixture *f, struct expr *predicate, struct error *err)
+{
+    const struct expr_filter *filter;
+    struct expr_state *state;
+    struct eval_context ctx = {
+        .arena = f->arena, .zone = timezone_utc(), .time_zone = "UTC", .input_file = ""};
+    TRY(expr_filter_compile(f->arena, predicate, &filter, err));
+    TRY(expr_filter_state_new(f->arena, filter, &state, err));
+    struct batch batch = f->batch;
+    return expr_filter_run(filter, state, &ctx, &batch, err);
+}
+
+/* What fails beside an argument that is NULL before it is not evaluated; after it, or where the
+ * value is wanted for itself, it is. */
+static void test_errors_beside_nulls(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    struct error err = ERROR_INIT;
+    struct vector *out;
+    struct expr *ratio = call(&f, "div", integer(&f, 100), column(&f, COLUMN_B), NULL);
+    struct expr *a = call(&f, "bigint", column(&f, COLUMN_A), NULL, NULL);
+    struct expr *sum = call(&f, "+", a, ratio, NULL);
+    struct expr *reversed = call(&f, "+", ratio, a, NULL);
+    struct expr *both = call(&f, "array", sum, ratio, NULL);
+    struct expr *larger = call(&f, "<", a, ratio, NULL);
+    assert_int_equal(evaluate(&f, sum, &out, &err), STATUS_DIVIDE_BY_ZERO); /* row 10 */
+    select_row(&f, 70);                                                     /* a NULL, b 0 */
+    error_clear(&err);
+    assert_value(&f, sum, 70, "NULL");
+    assert_value(&f, call(&f, "coalesce", sum, integer(&f, 5), NULL), 70, "5");
+    assert_int_equal(filter_rows(&f, larger, &err), OK);
+    assert_int_equal(evaluate(&f, reversed, &out, &err), STATUS_DIVIDE_BY_ZERO);
+    error_clear(&err);
+    assert_int_equal(evaluate(&f, both, &out, &err), STATUS_DIVIDE_BY_ZERO);
+    error_clear(&err);
+    select_row(&f, 10);
+    assert_int_equal(filter_rows(&f, larger, &err), STATUS_DIVIDE_BY_ZERO);
+    arena_free(f.arena);
+}
+
 static void test_lazy_evaluation(void **state)
 {
     (void)state;
@@ -387,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_errors_follow_the_selection),
+        cmocka_unit_test(test_errors_beside_nulls),
         cmocka_unit_test(test_lazy_evaluation),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_lambdas_in_slices),
