@@ -37,7 +37,8 @@ static int32_t year_of_week(int32_t days)
 static int32_t last_day(int32_t days)
 {
     struct civil_date date = civil_from_days(days);
-    return days - date.day + civil_month_days(date.year, date.month);
+    int64_t last = (int64_t)days - date.day + civil_month_days(date.year, date.month);
+    return (int32_t)last; /* wraps in the last month there is */
 }
 
 DAYS_FIELD(kernel_year, civil_from_days(days).year)

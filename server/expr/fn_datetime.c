@@ -580,10 +580,10 @@ RESOLVER(resolve_timestamp_unit)
 
 /* ---- time_bucket ---- */
 
-/* The start of the bucket of `size` micros or months, aligned to `origin`, that holds `us`. */
+/* The start of the bucket of `size` micros or months, aligned to `origin`, that holds `us`; both
+ * count on the wall clock. */
 KERNEL(kernel_time_bucket)
 {
-    (void)err;
     bool months = call->args[0]->type->id == TYPE_INTERVAL_YM;
     const struct zone *zone = zone_of(call, 1);
     for (uint32_t i = 0; i < call->selected; i++) {
@@ -593,10 +593,13 @@ KERNEL(kernel_time_bucket)
             call->expr->call.bound != NULL ? timezone_to_utc(zone, 0) : kernel_long(call, 2, row);
         if (!months) {
             int64_t size = kernel_long(call, 0, row);
-            int128 past = (int128)us - origin;
-            int128 rest = past % size;
-            rest += rest < 0 ? size : 0;
-            KERNEL_OUT(int64_t, call)[row] = (int64_t)(us - rest);
+            int64_t local = timezone_to_local(zone, us);
+            int128 rest = ((int128)local - timezone_to_local(zone, origin)) % size;
+            int128 first = local - rest - (rest < 0 ? size : 0);
+            if (first != (int64_t)first)
+                return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", "overflow",
+                                   "alternative", "", "config", "\"spark.sql.ansi.enabled\"", NULL);
+            KERNEL_OUT(int64_t, call)[row] = timezone_to_utc(zone, (int64_t)first);
             continue;
         }
         int32_t size = kernel_int(call, 0, row);

@@ -183,7 +183,10 @@ static enum status resolve_as_cast(struct resolve_context *ctx, struct expr *cal
 {
     struct expr *cast;
     bool try_ = strncmp(call->call.function->name, "try_", 4) == 0;
-    TRY(cast_resolve(ctx, call->args[0], type, try_, &cast, err));
+    struct expr *value = call->args[0];
+    if (type->id == TYPE_DATE && type_is_numeric(value->type)) /* read as text */
+        value = coercion_cast(ctx, value, type_simple(TYPE_STRING));
+    TRY(cast_resolve(ctx, value, type, try_, &cast, err));
     function_replace(ctx, call, cast);
     return OK;
 }

@@ -74,7 +74,7 @@ static bool by_double(const struct kernel_call *call, int64_t value, uint32_t ro
     double result = divide ? (double)value / number : (double)value * number;
     if (isnan(result) || fabs(result) > 1e19)
         return false;
-    double rounded = floor(fabs(result) + 0.5);
+    double rounded = round(fabs(result));
     *out = (int128)(result < 0 ? -rounded : rounded);
     return true;
 }
@@ -123,9 +123,10 @@ static double truncated(double value, double most)
 /* As Java's Math.round: half up. */
 static int64_t rounded(double value)
 {
-    value = floor(value + 0.5);
     if (isnan(value))
         return 0;
+    double below = floor(value);
+    value = value - below >= 0.5 ? below + 1 : below; /* value + 0.5 is not always exact */
     return value >= 9223372036854775808.0    ? INT64_MAX
            : value <= -9223372036854775808.0 ? INT64_MIN
                                              : (int64_t)value;

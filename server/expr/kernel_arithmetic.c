@@ -547,15 +547,17 @@ static KERNEL_UNARY(negate_decimal, int128, int128, -x)
 static KERNEL_UNARY(abs_decimal, int128, int128, x < 0 ? -x : x)
 /* clang-format on */
 
-#define NEGATING(name, T, U, MINIMUM, result)                                                      \
-    static enum status name##_rows(const struct kernel_call *call, bool check, struct error *err)  \
+#define NEGATING(prefix, T, U, MINIMUM, result)                                                    \
+    static enum status prefix##_rows(const struct kernel_call *call, bool check,                   \
+                                     struct error *err)                                            \
     {                                                                                              \
         T *out = call->out->values;                                                                \
         for (uint32_t i = 0; i < call->selected; i++) {                                            \
             uint32_t row = kernel_row(call, i);                                                    \
             T x = KERNEL_ARG(T, call, 0, row);                                                     \
             if (x == MINIMUM && check && counts(call, row)) {                                      \
-                if (!type_is_numeric(call->expr->type))                                            \
+                bool abs = strcmp(call->expr->call.function->name, "abs") == 0;                    \
+                if (!abs && !type_is_numeric(call->expr->type))                                    \
                     return interval_overflow(NULL, err);                                           \
                 return arithmetic_overflow("overflow", NULL, err);                                 \
             }                                                                                      \
@@ -563,13 +565,13 @@ static KERNEL_UNARY(abs_decimal, int128, int128, x < 0 ? -x : x)
         }                                                                                          \
         return OK;                                                                                 \
     }                                                                                              \
-    static enum status name##_ansi(const struct kernel_call *call, struct error *err)              \
+    static enum status prefix##_ansi(const struct kernel_call *call, struct error *err)            \
     {                                                                                              \
-        return name##_rows(call, true, err);                                                       \
+        return prefix##_rows(call, true, err);                                                     \
     }                                                                                              \
-    static enum status name##_legacy(const struct kernel_call *call, struct error *err)            \
+    static enum status prefix##_legacy(const struct kernel_call *call, struct error *err)          \
     {                                                                                              \
-        return name##_rows(call, !type_is_numeric(call->expr->type), err);                         \
+        return prefix##_rows(call, !type_is_numeric(call->expr->type), err);                       \
     }
 
     NEGATING(negate_int8, int8_t, uint8_t, INT8_MIN, (uint8_t)0 - (uint8_t)x)

@@ -19,6 +19,9 @@ static enum status days_of_text(struct resolve_context *ctx, struct expr *call, 
     if (vector_is_null(text, 0) || number_cast_integer(*VECTOR_VALUES(struct bytes, text), false,
                                                        INT32_MIN, INT32_MAX, &days) == TEXT_OK)
         call->args[1] = expr_literal_int(ctx->arena, (int32_t)days);
+    else if (!ctx->ansi)
+        return error_raise_at(err, STATUS_SECOND_FUNCTION_ARGUMENT_NOT_INTEGER, call->position,
+                              call->position_end, "functionName", call->call.function->name, NULL);
     else
         call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_INT));
     return OK;
@@ -91,8 +94,18 @@ KERNEL(kernel_interval_days)
 
 /* ---- overflow ---- */
 
-static enum status time_overflow(const struct kernel_call *call, struct error *err)
+/* What `bound` is in a call that is NULL where the result does not fit: try_add, try_subtract. */
+static const char in_try[] = "try";
+
+static bool fails_as_null(const struct kernel_call *call)
 {
+    return call->expr->call.bound == in_try;
+}
+
+static enum status time_overflow(const struct kernel_call *call, uint32_t row, struct error *err)
+{
+    if (fails_as_null(call))
+        return kernel_set_null(call, row, err);
     struct arena *arena = arena_new("message", 0);
     enum status status = error_raise(err, STATUS_DATETIME_OVERFLOW, "operation",
                                      function_sql(arena, call->expr), NULL);
@@ -100,14 +113,18 @@ static enum status time_overflow(const struct kernel_call *call, struct error *e
     return status;
 }
 
-static enum status overflow(struct error *err)
+static enum status overflow(const struct kernel_call *call, uint32_t row, struct error *err)
 {
+    if (fails_as_null(call))
+        return kernel_set_null(call, row, err);
     return error_raise(err, STATUS_ARITHMETIC_OVERFLOW, "message", "overflow", "alternative", "",
                        "config", "\"spark.sql.ansi.enabled\"", NULL);
 }
 
-static enum status cannot_negate(struct error *err)
+static enum status cannot_negate(const struct kernel_call *call, uint32_t row, struct error *err)
 {
+    if (fails_as_null(call))
+        return kernel_set_null(call, row, err);
     return error_raise(err, STATUS_INTERVAL_ARITHMETIC_OVERFLOW__WITHOUT_SUGGESTION, NULL);
 }
 
@@ -127,9 +144,9 @@ static enum status date_months(const struct kernel_call *call, int sign, struct 
         uint32_t row = kernel_row(call, i);
         int64_t months = (int64_t)sign * KERNEL_ARG(int32_t, call, 1, row);
         if (months > INT32_MAX)
-            return cannot_negate(err);
-        if (!date_add_months(KERNEL_ARG(int32_t, call, 0, row), months, &out[row]))
-            return overflow(err);
+            TRY(cannot_negate(call, row, err));
+        else if (!date_add_months(KERNEL_ARG(int32_t, call, 0, row), months, &out[row]))
+            TRY(overflow(call, row, err));
     }
     return OK;
 }
@@ -174,11 +191,11 @@ static enum status timestamp_months(const struct kernel_call *call, int sign, st
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int64_t months = (int64_t)sign * KERNEL_ARG(int32_t, call, 1, row);
-        if (months > INT32_MAX)
-            return cannot_negate(err);
         struct calendar_interval interval = {.months = (int32_t)months};
-        if (!timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
-            return time_overflow(call, err);
+        if (months > INT32_MAX)
+            TRY(cannot_negate(call, row, err));
+        else if (!timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
+            TRY(time_overflow(call, row, err));
     }
     return OK;
 }
@@ -244,10 +261,10 @@ static enum status timestamp_interval(const struct kernel_call *call, bool plus,
         uint32_t row = kernel_row(call, i);
         struct calendar_interval interval = interval_of(call, row);
         if (!plus && is_day_time(call) && KERNEL_ARG(int64_t, call, 1, row) == INT64_MIN)
-            return cannot_negate(err);
-        if ((!plus && !negate(&interval)) ||
-            !timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
-            return time_overflow(call, err);
+            TRY(cannot_negate(call, row, err));
+        else if ((!plus && !negate(&interval)) ||
+                 !timestamp_add(KERNEL_ARG(int64_t, call, 0, row), interval, zone, &out[row]))
+            TRY(time_overflow(call, row, err));
     }
     return OK;
 }
@@ -262,28 +279,40 @@ KERNEL(kernel_timestamp_minus_interval)
     return timestamp_interval(call, false, err);
 }
 
+/* False: the result does not fit. */
+static bool date_plus_micros(int32_t date, struct calendar_interval interval, int32_t *out)
+{
+    int64_t us;
+    if (__builtin_mul_overflow(date, CIVIL_DAY_US, &us) ||
+        !timestamp_add(us, interval, timezone_utc(), &us))
+        return false;
+    *out = (int32_t)civil_floor_div(us, CIVIL_DAY_US);
+    return true;
+}
+
 /* DATE + legacy interval: its microseconds count only in whole days, and fail in ANSI mode. */
 static enum status date_interval(const struct kernel_call *call, bool plus, struct error *err)
 {
     int32_t *out = call->out->values;
+    bool ansi = call->expr->call.bound != NULL;
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
+        int32_t date = KERNEL_ARG(int32_t, call, 0, row);
         struct calendar_interval interval = interval_of(call, row);
-        if (!plus && !negate(&interval))
-            return time_overflow(call, err);
-        if (interval.micros != 0 && call->expr->call.bound == NULL) {
-            int64_t us = KERNEL_ARG(int32_t, call, 0, row) * CIVIL_DAY_US;
-            if (!timestamp_add(us, interval, timezone_utc(), &us))
-                return time_overflow(call, err);
-            out[row] = (int32_t)civil_floor_div(us, CIVIL_DAY_US);
-            continue;
+        bool fits = plus || negate(&interval);
+        if (fits && interval.micros != 0 && ansi) {
+            if (!fails_as_null(call))
+                return error_raise(err, STATUS_INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION,
+                                   "ansiConfig", "\"spark.sql.ansi.enabled\"", NULL);
+            fits = false;
+        } else if (fits && interval.micros != 0) {
+            fits = date_plus_micros(date, interval, &out[row]);
+        } else if (fits) {
+            fits = date_add_months(date, interval.months, &out[row]);
+            out[row] = (int32_t)((uint32_t)out[row] + (uint32_t)interval.days);
         }
-        if (interval.micros != 0)
-            return error_raise(err, STATUS_INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION,
-                               "ansiConfig", "\"spark.sql.ansi.enabled\"", NULL);
-        if (!date_add_months(KERNEL_ARG(int32_t, call, 0, row), interval.months, &out[row]))
-            return time_overflow(call, err);
-        out[row] = (int32_t)((uint32_t)out[row] + (uint32_t)interval.days);
+        if (!fits)
+            TRY(time_overflow(call, row, err));
     }
     return OK;
 }
@@ -325,7 +354,7 @@ KERNEL(kernel_date_minus_date)
         int64_t days =
             (int64_t)KERNEL_ARG(int32_t, call, 0, row) - KERNEL_ARG(int32_t, call, 1, row);
         if (__builtin_mul_overflow(days, CIVIL_DAY_US, &out[row]))
-            return time_overflow(call, err);
+            TRY(time_overflow(call, row, err));
     }
     return OK;
 }
@@ -339,7 +368,24 @@ KERNEL(kernel_timestamp_minus_timestamp)
         int64_t end = timezone_to_local(zone, KERNEL_ARG(int64_t, call, 0, row));
         int64_t start = timezone_to_local(zone, KERNEL_ARG(int64_t, call, 1, row));
         if (__builtin_sub_overflow(end, start, &out[row]))
-            return time_overflow(call, err);
+            TRY(time_overflow(call, row, err));
     }
     return OK;
+}
+
+void kernel_time_try(struct expr *call)
+{
+    function_kernel_fn *const fallible[] = {
+        kernel_date_plus_months,        kernel_date_minus_months,
+        kernel_date_plus_interval,      kernel_date_minus_interval,
+        kernel_timestamp_plus_months,   kernel_timestamp_minus_months,
+        kernel_timestamp_plus_interval, kernel_timestamp_minus_interval,
+        kernel_date_minus_date,         kernel_timestamp_minus_timestamp,
+    };
+    for (size_t i = 0; i < sizeof fallible / sizeof *fallible; i++) {
+        if (call->call.kernel != fallible[i])
+            continue;
+        call->call.bound = in_try;
+        call->nullable = true;
+    }
 }

@@ -27,6 +27,9 @@ KERNEL(kernel_date_minus_date);
 KERNEL(kernel_timestamp_minus_timestamp);
 KERNEL(kernel_interval_days);
 
+/* Makes a call of dates or times NULL where the result does not fit; leaves others alone. */
+void kernel_time_try(struct expr *call);
+
 /* instant + months + days (both on the local calendar) + micros.  False: overflow. */
 bool timestamp_add(int64_t us, struct calendar_interval interval, const struct zone *zone,
                    int64_t *out);

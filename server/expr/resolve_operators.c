@@ -4,6 +4,7 @@
  */
 #include "base/check.h"
 #include "expr/arithmetic.h"
+#include "expr/kernel_time.h"
 #include "expr/resolvers.h"
 
 #define NUMERIC_OR_INTERVAL                                                                        \
@@ -567,10 +568,14 @@ static enum status try_operator(struct resolve_context *ctx, struct expr *call, 
         TRY(arithmetic(ctx, inner, &numeric, ARITHMETIC_REMAINDER, ARITHMETIC_TRY, err));
         break;
     }
-    for (uint32_t i = 0; i < result->arg_count; i++) {
-        /* strings that do not read are NULL, too */
-        struct expr *arg = result->args[i];
-        if (arg->kind == EXPR_CAST && arg->cast.implicit && arg->args[0]->type->id == TYPE_STRING)
+    struct expr *inside = result->kind == EXPR_CAST ? result->args[0] : result;
+    if (inside->kind == EXPR_CALL)
+        kernel_time_try(inside);
+    for (uint32_t i = 0; i < inside->arg_count; i++) {
+        /* strings that do not read are NULL, too, and dates that are no times */
+        struct expr *arg = inside->args[i];
+        if (arg->kind == EXPR_CAST && arg->cast.implicit &&
+            (arg->args[0]->type->id == TYPE_STRING || arg->args[0]->type->id == TYPE_DATE))
             arg->cast.mode = CAST_TRY;
     }
     function_replace(ctx, call, result);
