@@ -211,7 +211,7 @@ static enum status to_binary(const struct kernel_call *call, uint32_t row, bool 
         ok = read_base64(&out, text, true);
     } else if (text_equals_ignoring_case(format, "hex")) {
         size_t size = (text.size_bytes + 1) / 2;
-        ok = read_hex(text, buffer_reserve(&out, size));
+        ok = size == 0 || read_hex(text, buffer_reserve(&out, size));
         out.size_bytes = ok ? size : 0;
     }
     enum status status = ok     ? kernel_set_buffer(call, row, &out, err)
