@@ -3,6 +3,7 @@
 #include "columnar/decimal.h"
 #include "expr/aggregate_impl.h"
 #include "expr/arithmetic.h"
+#include "expr/decimal_error.h"
 
 #include <math.h>
 
@@ -328,8 +329,8 @@ static enum status finish_sum(const struct aggregate_update *call, const struct 
 static int64_t divide_rounded(int64_t sum, int64_t count)
 {
     int128 doubled = (int128)(sum < 0 ? -(int128)sum : sum) * 2 + count;
-    int64_t result = (int64_t)(doubled / ((int128)count * 2));
-    return sum < 0 ? -result : result;
+    int128 result = doubled / ((int128)count * 2);
+    return (int64_t)(sum < 0 ? -result : result);
 }
 
 static enum status finish_avg(const struct aggregate_update *call, const struct sum_state *state,
@@ -357,11 +358,15 @@ static enum status finish_avg(const struct aggregate_update *call, const struct 
         if (precision > DECIMAL_PRECISION_MAX)
             precision = DECIMAL_PRECISION_MAX;
         struct decimal total = {sum, call->expr->args[0]->type->scale};
-        if (overflowed(state) || !decimal_fits(sum, precision) ||
-            !decimal_divide(total, (struct decimal){count_of(state), 0}, type->precision,
-                            type->scale, &VECTOR_VALUES(int128, out)[i]))
+        struct decimal rows = {count_of(state), 0};
+        if (overflowed(state) || !decimal_fits(sum, precision))
             return decimal_overflow(call, out, i, err);
-        return OK;
+        if (decimal_divide(total, rows, type->precision, type->scale,
+                           &VECTOR_VALUES(int128, out)[i]))
+            return OK;
+        if (options->try || !options->ansi)
+            return aggregate_set_null(call, out, i, err);
+        return decimal_error_of_average(total, count_of(state), type, err);
     }
     }
     return OK;

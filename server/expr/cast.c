@@ -2,11 +2,14 @@
 
 #include "base/check.h"
 #include "columnar/decimal.h"
+#include "columnar/number_text.h"
 #include "columnar/timestamp_text.h"
 #include "columnar/value_text.h"
 #include "expr/cast_impl.h"
 #include "expr/decimal_error.h"
 #include "expr/resolvers.h"
+
+#include <math.h>
 
 #define ANSI_CONFIG "\"spark.sql.ansi.enabled\""
 
@@ -328,6 +331,15 @@ enum status cast_interval_overflow(const struct cast_job *job, uint32_t row, str
     return raise_value(job, row, STATUS_CAST_OVERFLOW, "value", err);
 }
 
+/* The digits a double prints as, if some are behind the point. */
+static bool fraction_of_double(double value, struct decimal *out)
+{
+    int exponent;
+    int128 digits = number_shortest_double(fabs(value), &exponent);
+    *out = (struct decimal){value < 0 ? -digits : digits, -exponent};
+    return exponent < 0 && exponent >= -DECIMAL_PRECISION_MAX;
+}
+
 enum status cast_decimal_overflow(const struct cast_job *job, uint32_t row, struct error *err)
 {
     if (job->mode != CAST_ANSI)
@@ -335,9 +347,13 @@ enum status cast_decimal_overflow(const struct cast_job *job, uint32_t row, stru
     struct buffer value = {0};
     uint32_t index = vector_index(job->in, row);
     int128 exact;
+    struct decimal fraction;
     char text[DECIMAL_TEXT_MAX];
     if (job->in->type->id == TYPE_BOOLEAN) {
         buffer_add_text(&value, VECTOR_VALUES(uint8_t, job->in)[index] != 0 ? "1" : "0");
+    } else if (job->in->type->id == TYPE_DOUBLE &&
+               fraction_of_double(VECTOR_VALUES(double, job->in)[index], &fraction)) {
+        buffer_add(&value, text, decimal_print(text, fraction));
     } else if (job->in->type->id == TYPE_DOUBLE &&
                decimal_from_double(VECTOR_VALUES(double, job->in)[index], 38, 0, &exact)) {
         buffer_add(&value, text, decimal_print(text, (struct decimal){exact, 0}));

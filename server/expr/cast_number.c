@@ -4,6 +4,7 @@
 #include "columnar/decimal.h"
 #include "columnar/number_text.h"
 #include "expr/cast_impl.h"
+#include "expr/decimal_error.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -268,7 +269,14 @@ static enum status store_decimal(const struct cast_job *job, uint32_t row, struc
     const struct type *type = job->out->type;
     if (decimal_convert(value, type->precision, type->scale, &CAST_OUT(int128, job, row)))
         return OK;
-    return cast_decimal_overflow(job, row, err);
+    enum type_id from = job->in->type->id;
+    bool interval = from == TYPE_INTERVAL_DT || from == TYPE_INTERVAL_YM;
+    bool fails = job->mode == CAST_ANSI || (interval && job->mode != CAST_TRY);
+    if (!fails || !(interval || from == TYPE_TIMESTAMP))
+        return cast_decimal_overflow(job, row, err);
+    char text[DECIMAL_TEXT_MAX + 1]; /* the number that it is, not how it looks */
+    text[decimal_print(text, value)] = '\0';
+    return decimal_error(text, type, err);
 }
 
 static enum status integer_to_decimal(const struct cast_job *job, struct error *err)

@@ -9,6 +9,10 @@
 
 /* A natural number of up to 200 digits, least significant digit first. */
 #define DIGITS_MAX 240
+
+/* Digits behind the point of a quotient before it is rounded to its type. */
+#define QUOTIENT_SCALE 39
+
 struct digits {
     uint8_t digit[DIGITS_MAX];
     int count;
@@ -173,6 +177,20 @@ enum status decimal_error(const char *text, const struct type *type, struct erro
     (void)snprintf(scale, sizeof scale, "%d", type->scale);
     return error_raise(err, STATUS_NUMERIC_VALUE_OUT_OF_RANGE__WITH_SUGGESTION, "value", text,
                        "precision", precision, "scale", scale, "config", ANSI_CONFIG, NULL);
+}
+
+enum status decimal_error_of_average(struct decimal sum, int64_t count, const struct type *type,
+                                     struct error *err)
+{
+    struct digits x = digits_of(sum.unscaled);
+    struct digits y = digits_of(count);
+    shift(&x, QUOTIENT_SCALE);
+    if (sum.scale > 0)
+        shift(&y, sum.scale);
+    struct digits result = divide(&x, &y);
+    char text[DIGITS_MAX + 8];
+    print(text, sizeof text, &result, QUOTIENT_SCALE, sum.unscaled < 0);
+    return decimal_error(text, type, err);
 }
 
 enum status decimal_error_of(struct decimal a, struct decimal b, char op, const struct type *type,

@@ -10,6 +10,10 @@
 enum status decimal_error_of(struct decimal a, struct decimal b, char op, const struct type *type,
                              struct error *err);
 
+/* sum / count did not fit `type`. */
+enum status decimal_error_of_average(struct decimal sum, int64_t count, const struct type *type,
+                                     struct error *err);
+
 /* A value did not fit `type`: `text` is how the message shows it. */
 enum status decimal_error(const char *text, const struct type *type, struct error *err);
 
