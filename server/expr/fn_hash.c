@@ -75,6 +75,11 @@ static uint64_t rotate64(uint64_t x, int bits)
     return x << bits | x >> (64 - bits);
 }
 
+uint32_t text_hash_code(struct bytes text)
+{
+    return (uint32_t)murmur_bytes(text, 42);
+}
+
 static uint64_t xx_end(uint64_t hash)
 {
     hash ^= hash >> 33;

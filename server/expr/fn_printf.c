@@ -403,9 +403,13 @@ static bool add_hash(struct buffer *out, const struct spec *spec, const struct v
     char text[16];
     int64_t value;
     unsigned bits;
-    if (!integer_of(arg, row, &value, &bits))
+    uint64_t shown;
+    if (arg->type->id == TYPE_STRING)
+        shown = text_hash_code(VECTOR_VALUES(struct bytes, arg)[vector_index(arg, row)]);
+    else if (integer_of(arg, row, &value, &bits))
+        shown = bits == 64 ? (uint64_t)value ^ (uint64_t)value >> 32 : (uint64_t)value;
+    else
         return false;
-    uint64_t shown = bits == 64 ? (uint64_t)value ^ (uint64_t)value >> 32 : (uint64_t)value;
     int size = snprintf(text, sizeof(text), "%x", (unsigned)shown);
     add_text(out, spec, bytes_of(text, (size_t)size));
     return true;

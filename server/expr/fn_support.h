@@ -149,4 +149,7 @@ const char *kernel_error_number(const struct kernel_call *call, int64_t number);
 /* "`name`": the function as it was called. */
 const char *kernel_error_function(const struct kernel_call *call);
 
+/* hashCode() of a STRING: Murmur 3 of its bytes with the seed 42. */
+uint32_t text_hash_code(struct bytes text);
+
 #endif
