@@ -18,7 +18,7 @@ static enum status read_rewind_body(struct request *request, int64_t *to_batch, 
     struct json_reader reader;
     struct json_place body;
     TRY(view_read_body(request, &reader, fields, &body, err));
-    bool given = json_object_get(body.object, "toBatchId") != NULL;
+    bool given = json_has_field(body, "toBatchId");
     enum status status = json_read_int(&reader, body, "toBatchId", -1, INT64_MAX - 1, to_batch);
     json_decref(body.object);
     TRY(status);

@@ -299,7 +299,7 @@ static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
     json_t *container = resolve(fixing->root, pointer, last, sizeof last);
     json_t *value = json_object_get(container, last);
     if (right == NULL || slash == NULL || value == NULL ||
-        json_object_get(container, right) != NULL)
+        json_has_field((struct json_place){.object = container}, right))
         return;
     struct diagnostics *list = fixing->validation->diagnostics;
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Write %s", right),

@@ -145,6 +145,11 @@ static json_t *field_of(struct json_place place, const char *field)
     return json_is_null(value) ? NULL : value;
 }
 
+bool json_has_field(struct json_place place, const char *field)
+{
+    return field_of(place, field) != NULL;
+}
+
 enum status json_read_text(struct json_reader *reader, struct json_place place, const char *field,
                            const char **out)
 {

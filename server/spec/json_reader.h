@@ -45,6 +45,9 @@ MUST_USE enum status json_report(struct json_reader *reader, const char *pointer
 MUST_USE enum status json_check_fields(struct json_reader *reader, struct json_place place,
                                        const char *const *names, size_t count);
 
+/* Whether the field is given.  A field that is null counts as absent, everywhere. */
+bool json_has_field(struct json_place place, const char *field);
+
 /* The typed fields: *out is left alone if the field is absent (or null, or reported as wrong). */
 MUST_USE enum status json_read_text(struct json_reader *reader, struct json_place place,
                                     const char *field, const char **out);

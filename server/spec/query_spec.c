@@ -138,9 +138,9 @@ static enum status read_watermark(struct json_reader *reader, struct json_place 
     struct watermark_spec watermark = {0};
     TRY(json_read_text(reader, object, "column", &watermark.column));
     TRY(json_read_text(reader, object, "delay", &watermark.delay));
-    if (json_object_get(object.object, "column") == NULL)
+    if (!json_has_field(object, "column"))
         TRY(missing(reader, object, "column"));
-    if (json_object_get(object.object, "delay") == NULL)
+    if (!json_has_field(object, "delay"))
         TRY(missing(reader, object, "delay"));
     if (watermark.column != NULL && watermark.delay != NULL)
         *out = watermark;
@@ -171,7 +171,7 @@ static enum status read_relation(struct json_reader *reader, struct json_place p
 {
     TRY(check_fields(reader, place, fields));
     TRY(json_read_text(reader, place, "format", &out->format));
-    if (json_object_get(place.object, "format") == NULL)
+    if (!json_has_field(place, "format"))
         TRY(missing(reader, place, "format"));
     TRY(read_schema(reader, place, out));
     TRY(read_options(reader, place, &out->options));
@@ -219,9 +219,8 @@ static enum status read_relations(struct json_reader *reader, struct json_place 
 static enum status read_view_steps(struct json_reader *reader, struct json_place place,
                                    struct view_spec *view)
 {
-    view->drop_duplicates = json_object_get(place.object, "dropDuplicates") != NULL;
-    view->drop_duplicates_within_watermark =
-        json_object_get(place.object, "dropDuplicatesWithinWatermark") != NULL;
+    view->drop_duplicates = json_has_field(place, "dropDuplicates");
+    view->drop_duplicates_within_watermark = json_has_field(place, "dropDuplicatesWithinWatermark");
     TRY(json_read_texts(reader, place, "dropDuplicates", &view->columns, &view->column_count));
     if (!view->drop_duplicates)
         TRY(json_read_texts(reader, place, "dropDuplicatesWithinWatermark", &view->columns,
@@ -255,7 +254,7 @@ static enum status read_view(struct json_reader *reader, struct json_place place
 {
     TRY(check_fields(reader, place, spec_view_fields));
     TRY(json_read_text(reader, place, "name", &view->name));
-    if (json_object_get(place.object, "name") == NULL)
+    if (!json_has_field(place, "name"))
         TRY(missing(reader, place, "name"));
     if (view->name != NULL)
         TRY(check_relation_name(reader, json_pointer_join(reader, place.pointer, "name"),
@@ -263,8 +262,7 @@ static enum status read_view(struct json_reader *reader, struct json_place place
     TRY(json_read_text(reader, place, "sql", &view->sql));
     TRY(json_read_text(reader, place, "from", &view->from));
     TRY(check_sql_size(reader, json_pointer_join(reader, place.pointer, "sql"), view->sql));
-    if (json_object_get(place.object, "sql") == NULL &&
-        json_object_get(place.object, "from") == NULL)
+    if (!json_has_field(place, "sql") && !json_has_field(place, "from"))
         TRY(missing(reader, place, "sql"));
     return read_view_steps(reader, place, view);
 }
@@ -364,11 +362,12 @@ static enum status read_partition_by(struct json_reader *reader, struct json_pla
 
 /* {"options": {"partitionBy": ["a", "b"]}} is what people write: taken out before the options,
  * which are scalars, are read. */
-static bool lift_partition_by(json_t *sink)
+static bool lift_partition_by(struct json_place place)
 {
+    json_t *sink = place.object;
     json_t *options = json_object_get(sink, "options");
     json_t *list = json_object_get(options, "partitionBy");
-    if (!json_is_array(list) || json_object_get(sink, "partitionBy") != NULL)
+    if (!json_is_array(list) || json_has_field(place, "partitionBy"))
         return false;
     (void)json_object_set(sink, "partitionBy", list);
     (void)json_object_del(options, "partitionBy");
@@ -382,11 +381,11 @@ static enum status read_sink(struct json_reader *reader, struct json_place root,
     TRY(json_read_object(reader, root, "sink", &place));
     if (place.object == NULL)
         return OK;
-    if (lift_partition_by(place.object))
+    if (lift_partition_by(place))
         spec->sink.partition_by_pointer = "/sink/options/partitionBy";
     TRY(check_fields(reader, place, spec_sink_fields));
     TRY(json_read_text(reader, place, "format", &spec->sink.format));
-    if (json_object_get(place.object, "format") == NULL)
+    if (!json_has_field(place, "format"))
         TRY(missing(reader, place, "format"));
     TRY(read_options(reader, place, &spec->sink.options));
     TRY(read_partition_by(reader, place, &spec->sink));
@@ -438,7 +437,7 @@ static enum status read_flag_trigger(struct json_reader *reader, struct json_pla
                                      const char *field, enum trigger_kind kind,
                                      struct query_spec *spec)
 {
-    if (json_object_get(place.object, field) == NULL)
+    if (!json_has_field(place, field))
         return OK;
     bool value = true;
     TRY(json_read_bool(reader, place, field, &value));
@@ -458,14 +457,17 @@ static enum status read_trigger(struct json_reader *reader, struct json_place ro
         return OK;
     static const char *const other[] = {"continuous", "realTime"};
     for (size_t i = 0; i < 2; i++) {
-        if (json_object_get(place.object, other[i]) == NULL)
+        if (!json_has_field(place, other[i]))
             continue;
         (void)error_raise(reader->err, STATUS_NOT_SUPPORTED, "feature",
                           i == 0 ? "Continuous processing" : "Real-time mode", NULL);
         return json_report(reader, json_pointer_join(reader, place.pointer, other[i]));
     }
     TRY(check_fields(reader, place, spec_trigger_fields));
-    if (json_object_size(place.object) > 1) {
+    size_t given = 0;
+    for (size_t i = 0; spec_trigger_fields[i] != NULL; i++)
+        given += json_has_field(place, spec_trigger_fields[i]);
+    if (given > 1) {
         (void)error_raise(reader->err, STATUS_CONFLICTING_FIELDS, "fields",
                           "processingTime, availableNow, once", "reason", "a query has one trigger",
                           NULL);
@@ -645,7 +647,7 @@ static enum status read_identity(struct json_reader *reader, struct json_place r
         spec->name = NULL;
     }
     TRY(json_read_text(reader, root, "sql", &spec->sql));
-    if (json_object_get(root.object, "sql") == NULL)
+    if (!json_has_field(root, "sql"))
         TRY(missing(reader, root, "sql"));
     TRY(check_sql_size(reader, "/sql", spec->sql));
     TRY(json_read_text(reader, root, "checkpointLocation", &spec->checkpoint_location));

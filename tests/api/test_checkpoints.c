@@ -219,6 +219,9 @@ static void what_cannot_be_rewound_is_refused(void **state)
     refused(&server, &to_9, 422, "INVALID_FIELD_VALUE");
     const struct call none = {.method = "POST", .path = "/v1/queries/still/rewind", .body = "{}"};
     refused(&server, &none, 422, "MISSING_FIELD");
+    const struct call null = {
+        .method = "POST", .path = "/v1/queries/still/rewind", .body = "{\"toBatchId\":null}"};
+    refused(&server, &null, 422, "MISSING_FIELD");
     put("PUT", "still", "SELECT k FROM c",
         "\"sink\":{\"format\":\"noop\"},\"conf\":{\"spark.sql.streaming.pollingDelay\":\"5ms\"}");
     json_t *answer = post(&server, "/v1/queries/still/rewind", "{\"toBatchId\":-1}", 200);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -292,6 +293,83 @@ static void limits_have_a_named_error(void **state)
     buffer_fini(&json);
 }
 
+/* One rule: a field that is null counts as absent; what has to be given is missing. */
+static void null_is_absent_in_every_field(void **state)
+{
+    (void)state;
+#define SOURCE(fields) "{\"sql\":\"S\",\"sources\":{\"c\":{" fields "}}}"
+#define FORMAT         "\"format\":\"json\""
+#define VIEW(fields)   "{\"sql\":\"S\",\"views\":[{" fields "}]}"
+#define SINK(fields)   "{\"sql\":\"S\",\"sink\":{" fields "}}"
+    static const struct {
+        const char *json, *missing; /* the pointer to what has to be given, or NULL */
+    } cases[] = {
+        {"{\"sql\":null}", "/sql"},
+        {SPEC(",\"name\":null"), NULL},
+        {SPEC(",\"tables\":null"), NULL},
+        {SPEC(",\"views\":null"), NULL},
+        {SPEC(",\"outputMode\":null"), NULL},
+        {SPEC(",\"trigger\":null"), NULL},
+        {SPEC(",\"trigger\":{\"processingTime\":null}"), NULL},
+        {SPEC(",\"trigger\":{\"availableNow\":null}"), NULL},
+        {SPEC(",\"trigger\":{\"once\":null}"), NULL},
+        {SPEC(",\"checkpointLocation\":null"), NULL},
+        {SPEC(",\"conf\":null"), NULL},
+        {SPEC(",\"limits\":null"), NULL},
+        {SPEC(",\"limits\":{\"memoryBytes\":null}"), NULL},
+        {SPEC(",\"restartPolicy\":null"), NULL},
+        {SPEC(",\"restartPolicy\":{\"mode\":null,\"maxAttempts\":null}"), NULL},
+        {SPEC(",\"labels\":null"), NULL},
+        {SPEC(",\"desiredState\":null"), NULL},
+        {"{\"sql\":\"S\",\"sources\":null,\"sink\":null}", NULL},
+        {SOURCE("\"format\":null"), "/sources/c/format"},
+        {SOURCE(FORMAT ",\"schema\":null"), NULL},
+        {SOURCE(FORMAT ",\"options\":null"), NULL},
+        {SOURCE(FORMAT ",\"watermark\":null"), NULL},
+        {SOURCE(FORMAT ",\"watermark\":{\"column\":null,\"delay\":\"1 second\"}"),
+         "/sources/c/watermark/column"},
+        {SOURCE(FORMAT ",\"watermark\":{\"column\":\"c\",\"delay\":null}"),
+         "/sources/c/watermark/delay"},
+        {"{\"sql\":\"S\",\"tables\":{\"t\":{\"format\":null}}}", "/tables/t/format"},
+        {VIEW("\"name\":null,\"sql\":\"S\""), "/views/0/name"},
+        {VIEW("\"name\":\"v\",\"sql\":null"), "/views/0/sql"},
+        {VIEW("\"name\":\"v\",\"sql\":null,\"from\":null"), "/views/0/sql"},
+        {VIEW("\"name\":\"v\",\"sql\":\"S\",\"from\":null,\"watermark\":null,"
+              "\"dropDuplicates\":null,\"dropDuplicatesWithinWatermark\":null"),
+         NULL},
+        {SINK("\"format\":null"), "/sink/format"},
+        {SINK(FORMAT ",\"options\":null,\"partitionBy\":null"), NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct query_spec *spec = NULL;
+        struct error err = ERROR_INIT;
+        enum status expected = cases[i].missing == NULL ? OK : STATUS_MISSING_FIELD;
+        enum status status =
+            query_spec_parse(arena, bytes_of_text(cases[i].json), NULL, &spec, &err);
+        if (status != expected)
+            fail_msg("%s: %s at %s", cases[i].json, status_name(status), err.pointer);
+        if (expected != OK) {
+            assert_string_equal(err.pointer, cases[i].missing);
+            continue;
+        }
+        assert_int_equal(spec->trigger, TRIGGER_DEFAULT);
+        assert_null(strstr(spec->json, "null"));
+    }
+}
+
+static void null_does_not_stand_in_the_way_of_what_is_given(void **state)
+{
+    (void)state;
+    struct query_spec *spec = parse(SPEC(",\"trigger\":{\"processingTime\":null,\"once\":true}"));
+    assert_int_equal(spec->trigger, TRIGGER_ONCE);
+    spec = parse(SPEC(",\"views\":[{\"name\":\"v\",\"from\":\"c\",\"dropDuplicates\":null,"
+                      "\"dropDuplicatesWithinWatermark\":[\"a\"]}]"));
+    assert_false(spec->views[0].drop_duplicates);
+    assert_true(spec->views[0].drop_duplicates_within_watermark);
+    spec = parse(SINK(FORMAT ",\"partitionBy\":null,\"options\":{\"partitionBy\":[\"a\"]}"));
+    assert_int_equal(spec->sink.partition_by_count, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +382,8 @@ int main(void)
         cmocka_unit_test(a_completed_spec_names_its_checkpoint),
         cmocka_unit_test(spark_conf_gives_the_parent_of_checkpoints),
         cmocka_unit_test(limits_have_a_named_error),
+        cmocka_unit_test(null_is_absent_in_every_field),
+        cmocka_unit_test(null_does_not_stand_in_the_way_of_what_is_given),
     };
     return cmocka_run_group_tests_name("spec/query_spec", tests, setup, teardown) != 0;
 }
