@@ -30,7 +30,7 @@ struct open_part {
 
 struct finished {
     struct part part;
-    bool published;
+    enum part_state state;
 };
 
 struct part_writer {
@@ -338,7 +338,7 @@ void part_writer_free(struct part_writer *writer)
         remove_staged(writer, staged);
     }
     for (size_t i = 0; i < writer->finished_count; i++)
-        if (!writer->finished[i].published)
+        if (writer->finished[i].state == PART_STAGED)
             remove_staged(writer, writer->finished[i].part.staged);
     free(writer->finished);
     dir_table_fini(&writer->dirs);
@@ -388,14 +388,14 @@ uint64_t part_writer_rows(const struct part_writer *writer)
     return writer->rows;
 }
 
-bool part_writer_is_published(const struct part_writer *writer, size_t i)
+enum part_state part_writer_state(const struct part_writer *writer, size_t i)
 {
     CHECK(i < writer->finished_count);
-    return writer->finished[i].published;
+    return writer->finished[i].state;
 }
 
-void part_writer_published(struct part_writer *writer, size_t i)
+void part_writer_set_state(struct part_writer *writer, size_t i, enum part_state state)
 {
     CHECK(i < writer->finished_count);
-    writer->finished[i].published = true;
+    writer->finished[i].state = state;
 }

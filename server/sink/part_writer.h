@@ -41,6 +41,12 @@ struct part {
     uint64_t size_bytes;
 };
 
+enum part_state {
+    PART_STAGED,    /* under its temporary name */
+    PART_PUBLISHED, /* under its final name */
+    PART_KEPT,      /* an earlier attempt had published the same: that one stays */
+};
+
 struct part_writer;
 
 struct part_writer *part_writer_new(const struct part_config *config, int64_t batch_id,
@@ -56,9 +62,9 @@ MUST_USE enum status part_writer_finish(struct part_writer *writer, struct error
 size_t part_writer_count(const struct part_writer *writer);
 const struct part *part_writer_part(const struct part_writer *writer, size_t i);
 uint64_t part_writer_rows(const struct part_writer *writer);
-/* The part has its final name (or is gone): free does not touch it. */
-void part_writer_published(struct part_writer *writer, size_t i);
-bool part_writer_is_published(const struct part_writer *writer, size_t i);
+/* Free touches staged parts only. */
+enum part_state part_writer_state(const struct part_writer *writer, size_t i);
+void part_writer_set_state(struct part_writer *writer, size_t i, enum part_state state);
 
 /* A directory name by Spark's escapes: "k=a%2Fb".  NULL and the empty text are the default
  * partition. */

@@ -14,7 +14,8 @@
  * As a rule it makes the same files, byte for byte, and those that are visible stay what they are.
  * Where it does not (the number of tasks has changed), commit takes back what is visible of N and
  * differs, durably, before it shows anything.  So whoever lists the directory by "part-*" never
- * sees a partial file, nor a row twice, at no moment.
+ * sees a partial file, nor a row twice, at no moment.  A commit that fails before all files of N
+ * are visible (a partition directory cannot be made) hides those again that it has shown.
  *
  * That one sync covers the renames of the files and that of the marker, which a disk may take in
  * any order.  If the marker's came through without a file's, the file is still there under its
@@ -513,17 +514,16 @@ static enum status publish_part(struct file_sink *sink, struct arena *request,
 {
     const struct part *part = part_writer_part(writer, i);
     const char *target = path_join(request, sink->config.dir, part->final);
-    bool published = part_writer_is_published(writer, i); /* by an earlier attempt */
     if (sink->config.partition_count > 0) {
         const char *dir = path_dirname(request, target);
         struct dir_entry *entry = dir_table_at(dirs, dir);
         if (entry->number++ == 0)
             TRY(vfs_make_dirs(sink->config.vfs, dir, err));
     }
-    if (published)
+    if (part_writer_state(writer, i) != PART_STAGED)
         return OK;
     TRY(vfs_rename(sink->config.vfs, part->staged, target, err));
-    part_writer_published(writer, i);
+    part_writer_set_state(writer, i, PART_PUBLISHED);
     return FAILPOINT(mid_commit, err);
 }
 
@@ -586,7 +586,7 @@ static enum status settle_leftover(struct file_sink *sink, struct arena *request
         TRY(compare_files(vfs, part->staged, path, &same, err));
         if (same) {
             TRY(vfs_remove(vfs, part->staged, err));
-            part_writer_published(writer, at);
+            part_writer_set_state(writer, at, PART_KEPT);
             return OK;
         }
     }
@@ -660,6 +660,36 @@ static enum status move_marker(struct file_sink *sink, struct arena *request, in
     return vfs_sync_dir(vfs, sink->config.dir, err);
 }
 
+/* Gives what a commit that failed half-way has published its temporary names again, as far as that
+ * can be done: what stays visible is settled by the next start. */
+static void take_back(struct file_sink *sink, struct arena *request)
+{
+    struct error ignored = ERROR_INIT;
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++) {
+            if (part_writer_state(sink->writers[i], p) != PART_PUBLISHED)
+                continue;
+            const struct part *part = part_writer_part(sink->writers[i], p);
+            const char *target = path_join(request, sink->config.dir, part->final);
+            if (vfs_rename(sink->config.vfs, target, part->staged, &ignored) == OK)
+                part_writer_set_state(sink->writers[i], p, PART_STAGED);
+            error_clear(&ignored);
+        }
+}
+
+static enum status publish_all(struct file_sink *sink, struct arena *request,
+                               struct dir_table *dirs, struct error *err)
+{
+    enum status status = OK;
+    for (uint32_t i = 0; i < sink->writer_count; i++)
+        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
+            TRY_OUT(publish_part(sink, request, dirs, sink->writers[i], p, err));
+out:
+    if (status != OK)
+        take_back(sink, request);
+    return status;
+}
+
 static enum status file_commit(struct sink *self, int64_t batch_id, struct error *err)
 {
     struct file_sink *sink = sink_of(self);
@@ -672,9 +702,7 @@ static enum status file_commit(struct sink *self, int64_t batch_id, struct error
     struct dir_table dirs = {0};
     struct arena *request = arena_new("request", 0);
     TRY_OUT(settle_leftovers(sink, request, err));
-    for (uint32_t i = 0; i < sink->writer_count; i++)
-        for (size_t p = 0; p < part_writer_count(sink->writers[i]); p++)
-            TRY_OUT(publish_part(sink, request, &dirs, sink->writers[i], p, err));
+    TRY_OUT(publish_all(sink, request, &dirs, err));
     for (size_t i = 0; i < dirs.count; i++)
         TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.entries[i].dir, err));
     if (sink->spark_metadata)

@@ -375,20 +375,28 @@ static struct seen_rows look(void)
     return seen;
 }
 
+/* From now on every call fails. */
+static void lose_disk(void *arg, uint64_t torn_bytes)
+{
+    (void)torn_bytes;
+    vfs_fault_arm_forever(arg, VFS_CALL_ANY, 1, EIO);
+}
+
 /* Batch 1 ends in its commit at passing `hit` of the failpoint, as if the process had died: what it
  * has renamed is visible.  False: it came through. */
 static bool die_in_commit(uint64_t hit)
 {
     failpoint_reset();
+    failpoint_set_crash_handler(lose_disk, f.vfs);
     assert_int_equal(vfs_remove_tree(f.mem, "/out", &f.err), OK);
     assert_int_equal(open_as(QUERY_ID), OK);
     assert_int_equal(run_batch(0, 2, 3), OK);
-    failpoint_arm(FAILPOINT_AT_mid_commit, &(struct failpoint_arming){.action = FAILPOINT_ERROR,
-                                                                      .status = STATUS_IO_FAILURE,
-                                                                      .hit = hit});
+    failpoint_arm(FAILPOINT_AT_mid_commit,
+                  &(struct failpoint_arming){.action = FAILPOINT_CRASH, .hit = hit});
     (void)run_batch(1, 3, 4);
     bool fired = failpoint_fired();
     close_sink();
+    vfs_fault_disarm(f.vfs);
     failpoint_reset();
     error_clear(&f.err);
     return fired;
@@ -439,6 +447,43 @@ static void what_a_rerun_makes_again_stays_visible(void **state)
     f.partition_by[0] = "k";
     f.partition_count = 1;
     watch_reruns(3, 4);
+}
+
+/* The directory of the second partition cannot be made, for a file has its name. */
+static void a_commit_that_fails_half_way_shows_nothing(void **state)
+{
+    (void)state;
+    f.partition_by[0] = "k";
+    f.partition_count = 1;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    vfs_mem_write(f.mem, "/out/k=odd", bytes_of_text("not a directory"), 0);
+    assert_int_not_equal(run_batch(0, 2, 2), OK);
+    error_clear(&f.err);
+    assert_files("k=odd\n");
+    close_sink();
+    vfs_mem_delete(f.mem, "/out/k=odd");
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(last_batch(), NO_BATCH);
+    assert_int_equal(run_batch(0, 2, 2), OK);
+    assert_int_equal(visible_rows(), 4);
+}
+
+/* Each rename of the commit fails in turn: those before it are taken back. */
+static void a_rename_that_fails_shows_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    for (uint64_t nth = 1; nth <= 3; nth++) {
+        bool due = false;
+        assert_int_equal(stage_batch(0, 3, 2, &due), OK);
+        vfs_fault_arm(f.vfs, VFS_CALL_RENAME, nth, EIO);
+        assert_int_not_equal(f.sink->ops->commit(f.sink, 0, &f.err), OK);
+        vfs_fault_disarm(f.vfs);
+        error_clear(&f.err);
+        assert_files("");
+    }
+    assert_int_equal(run_batch(0, 3, 2), OK);
+    assert_int_equal(visible_rows(), 6);
 }
 
 /* Hidden files are easily left behind when a directory is copied. */
@@ -548,6 +593,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_reader_sees_a_row_twice_while_a_batch_runs_again, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_rerun_makes_again_stays_visible, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_commit_that_fails_half_way_shows_nothing, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_rename_that_fails_shows_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_marker_costs_no_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_marker_ahead_of_its_files_goes_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_query_is_refused, set_up, tear_down),
