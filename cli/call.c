@@ -55,7 +55,7 @@ int call_and_print(const struct given *given, const struct http_call *call,
     int code = EXIT_OK;
     call_server(given, call, &document, &reply, &code);
     if (code == EXIT_OK && given->json)
-        print_json(document);
+        print_json_text(buffer_bytes(&reply.body));
     else if (code == EXIT_OK)
         print(document);
     json_decref(document);
@@ -78,6 +78,23 @@ void print_json(const json_t *document)
     if (text != NULL)
         (void)puts(text);
     free(text);
+}
+
+void print_json_text(struct bytes json)
+{
+    struct buffer out = {0};
+    json_text_indent(json, &out);
+    (void)fwrite(out.data, 1, out.size_bytes, stdout);
+    buffer_fini(&out);
+}
+
+json_t *load_rows(struct bytes json)
+{
+    struct buffer kept = {0};
+    json_text_keep_cells(json, &kept);
+    json_t *document = json_loadb((const char *)kept.data, kept.size_bytes, JSON_ALLOW_NUL, NULL);
+    buffer_fini(&kept);
+    return document;
 }
 
 static enum status read_input(const char *path, struct buffer *out, struct error *err)

@@ -98,7 +98,7 @@ int cli_validate(const struct arguments *arguments)
     if (code == EXIT_OK)
         call_server(&given, &call, &document, &reply, &code);
     if (code == EXIT_OK && given.json)
-        print_json(document);
+        print_json_text(buffer_bytes(&reply.body));
     else if (code == EXIT_OK)
         print_validation(&given, document);
     if (code == EXIT_OK && !json_is_true(json_object_get(document, "valid")))
@@ -137,12 +137,7 @@ int cli_checkpoint(const struct arguments *arguments, bool verify)
     return code;
 }
 
-bool cli_print_json(struct bytes json)
+void cli_print_json(struct bytes json)
 {
-    json_t *document = json_loadb((const char *)json.data, json.size_bytes,
-                                  JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    if (document != NULL)
-        print_json(document);
-    json_decref(document);
-    return document != NULL;
+    print_json_text(json);
 }

@@ -22,7 +22,7 @@ int cli_read_spec(const char *path, struct buffer *out);
 /* The answer of engine->state: counts of all operators, or the rows of one. */
 void cli_print_state(struct bytes json, bool operators);
 
-/* A JSON document, indented, on standard output; false if it is none. */
-bool cli_print_json(struct bytes json);
+/* A JSON document, indented, on standard output, its numbers as they stand. */
+void cli_print_json(struct bytes json);
 
 #endif

@@ -37,12 +37,24 @@ static inline const char *value_of(const struct given *given, enum cli_option op
  * the answer is good; then *document is its JSON (NULL if the body is empty or no JSON). */
 void call_server(const struct given *given, const struct http_call *call, json_t **document,
                  struct http_reply *reply, int *exit_code);
-/* A call whose document is printed by `print`, or as JSON.  Returns the exit code. */
+/* A call whose document is printed by `print`, or the JSON as it came.  Returns the exit code. */
 int call_and_print(const struct given *given, const struct http_call *call,
                    void (*print)(const json_t *document));
 /* "/v1/queries/<encoded name>" + suffix, in `out`. */
 const char *query_path(const char *name, const char *suffix, struct buffer *out);
 void print_json(const json_t *document);
+/* JSON text with line breaks, its numbers as they stand. */
+void print_json_text(struct bytes json);
+/* {"rows": [...], ...} for a table: as json_text_keep_cells(); NULL if it is no JSON. */
+json_t *load_rows(struct bytes json);
+
+/* ---- json_text.c ---- */
+
+/* Documents with a line for each value; what is no JSON comes out somehow. */
+void json_text_indent(struct bytes json, struct buffer *out);
+/* Of {"rows": [{"column": CELL}]}: numbers, arrays and objects as texts of what the server wrote,
+ * so that no digit is lost. */
+void json_text_keep_cells(struct bytes json, struct buffer *out);
 
 /* ---- problem.c ---- */
 

@@ -143,8 +143,9 @@ static void print_operators(const json_t *document)
 
 void cli_print_state(struct bytes json, bool operators)
 {
-    json_t *document = json_loadb((const char *)json.data, json.size_bytes,
-                                  JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_t *document = operators ? json_loadb((const char *)json.data, json.size_bytes,
+                                              JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)
+                                 : load_rows(json);
     if (operators)
         print_operators(document);
     else
@@ -172,7 +173,16 @@ int command_state(const struct given *given)
     }
     const struct http_call call = {.method = "GET",
                                    .path = query_path(given->target, buffer_text(&suffix), &path)};
-    int code = call_and_print(given, &call, operator_id < 0 ? print_operators : print_rows);
+    json_t *document = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    call_server(given, &call, &document, &reply, &code);
+    if (code == EXIT_OK && given->json)
+        print_json_text(buffer_bytes(&reply.body));
+    else if (code == EXIT_OK)
+        cli_print_state(buffer_bytes(&reply.body), operator_id < 0);
+    json_decref(document);
+    http_reply_fini(&reply);
     buffer_fini(&path);
     buffer_fini(&suffix);
     return code;

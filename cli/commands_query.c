@@ -272,8 +272,9 @@ int command_call(const struct given *given)
         code = (int)cli_usage(given->arguments->command, "a path begins with /, not", call.path);
     if (code == EXIT_OK)
         call_server(given, &call, &document, &reply, &code);
-    if (code == EXIT_OK && document != NULL)
-        print_json(document);
+    struct bytes answer = buffer_bytes(&reply.body);
+    if (code == EXIT_OK && answer.size_bytes > 0 && memchr("{[", answer.data[0], 2) != NULL)
+        print_json_text(answer);
     else if (code == EXIT_OK)
         (void)fwrite(reply.body.data, 1, reply.body.size_bytes, stdout);
     json_decref(document);

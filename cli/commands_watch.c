@@ -113,7 +113,7 @@ int command_progress(const struct given *given)
         json_decref(document);
         http_reply_fini(&reply);
         code = called == EXIT_OK ? code : called;
-        if (called != EXIT_OK || was_ended || !follow)
+        if (called != EXIT_OK || was_ended || !follow || ferror(stdout) != 0)
             break;
         code = wait_for_change(given, etag, &ended);
     } while (code == EXIT_OK || code == EXIT_FAILED_QUERY);
@@ -247,6 +247,13 @@ static void print_rows(const json_t *rows)
     json_decref(keys);
 }
 
+static void print_result(struct bytes json)
+{
+    json_t *document = load_rows(json);
+    print_rows(json_object_get(document, "rows"));
+    json_decref(document);
+}
+
 int command_results(const struct given *given)
 {
     struct buffer path = {0}, suffix = {0};
@@ -262,7 +269,7 @@ int command_results(const struct given *given)
     if (code == EXIT_OK && given->json)
         (void)fwrite(reply.body.data, 1, reply.body.size_bytes, stdout);
     else if (code == EXIT_OK)
-        print_rows(json_object_get(document, "rows"));
+        print_result(buffer_bytes(&reply.body));
     json_decref(document);
     http_reply_fini(&reply);
     buffer_fini(&path);

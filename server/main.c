@@ -13,6 +13,7 @@
 #include "spec/json_reader.h"
 #include "worker/worker_process.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -336,7 +337,8 @@ static bool asks_help(int argc, char *const *argv)
     return false;
 }
 
-int main(int argc, char **argv)
+/* One command; its exit code. */
+static int dispatch(int argc, char **argv)
 {
     int words = 0;
     if (argc < 2) {
@@ -366,4 +368,27 @@ int main(int argc, char **argv)
     if (strcmp(command->name, "serve") == 0)
         prepare_signals();
     return run_command(command, argc - words, argv + words);
+}
+
+/* What a command has printed and could not be written is a failure of the command: all of it goes
+ * through stdio, which remembers.  A server does not depend on who reads its first line. */
+static int finish_output(bool serves, int code)
+{
+    bool lost = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) == 0 && !lost)
+        return code;
+    if (serves || (errno == EBADF && !lost)) /* closed from the beginning, and not used */
+        return code;
+    char reason[128] = "not everything could be written";
+    const char *text = errno == 0 ? reason : strerror_r(errno, reason, sizeof reason);
+    (void)fprintf(stderr, "error: [%s] standard output: %s\n", status_name(STATUS_IO_FAILURE),
+                  text);
+    return code == EXIT_OK ? EXIT_OTHER : code;
+}
+
+int main(int argc, char **argv)
+{
+    bool serves = argc > 1 && (strcmp(argv[1], "serve") == 0 || strcmp(argv[1], "worker") == 0);
+    return finish_output(serves, dispatch(argc, argv));
 }

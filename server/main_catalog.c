@@ -89,7 +89,7 @@ static int end(struct catalogue *it)
 {
     if (it->form == FORM_JSON) {
         json_end_array(&it->json);
-        (void)cli_print_json(buffer_bytes(&it->out));
+        cli_print_json(buffer_bytes(&it->out));
     } else {
         (void)fwrite(it->out.data, 1, it->out.size_bytes, stdout);
     }
@@ -185,7 +185,7 @@ int print_connectors(const struct arguments *arguments, struct config *config)
     if (form_of(arguments) == FORM_JSON) {
         struct buffer out = {0};
         report_connectors(&out);
-        (void)cli_print_json(buffer_bytes(&out));
+        cli_print_json(buffer_bytes(&out));
         buffer_fini(&out);
         return EXIT_OK;
     }

@@ -17,7 +17,9 @@
 /* What is printed if the status is OK.  Returns the exit code. */
 static int finish(struct buffer *out, bool json, const struct error *err)
 {
-    if (err->status == OK && !(json && cli_print_json(buffer_bytes(out))))
+    if (err->status == OK && json)
+        cli_print_json(buffer_bytes(out));
+    else if (err->status == OK)
         (void)fwrite(out->data, 1, out->size_bytes, stdout);
     buffer_fini(out);
     return exit_code_of(err);
@@ -153,7 +155,7 @@ int command_checkpoint_state(const struct arguments *arguments, struct config *c
     if (status == OK && !arguments_json(arguments))
         cli_print_state(buffer_bytes(&out), request.operator_id < 0);
     else if (status == OK)
-        (void)cli_print_json(buffer_bytes(&out));
+        cli_print_json(buffer_bytes(&out));
     arena_free(arena);
     buffer_fini(&out);
     return exit_code_of(&err);

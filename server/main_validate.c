@@ -30,7 +30,7 @@ static void print_json(const struct validation *validation)
 {
     struct buffer out = {0};
     api_put_validation(&out, validation);
-    (void)cli_print_json(buffer_bytes(&out));
+    cli_print_json(buffer_bytes(&out));
     buffer_fini(&out);
 }
 

@@ -41,7 +41,8 @@ int cli_teardown(void **state)
     return 0;
 }
 
-pid_t tidemill_start(const char *arguments, int *fd)
+/* Standard output goes to the file, or where standard error goes. */
+static pid_t start(const char *arguments, const char *standard_output, int *fd)
 {
     char copy[1024];
     char *argv[32] = {binary};
@@ -53,7 +54,11 @@ pid_t tidemill_start(const char *arguments, int *fd)
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     posix_spawn_file_actions_t actions;
     assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
-    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 1), 0);
+    if (standard_output == NULL)
+        assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 1), 0);
+    else
+        assert_int_equal(
+            posix_spawn_file_actions_addopen(&actions, 1, standard_output, O_WRONLY, 0), 0);
     assert_int_equal(posix_spawn_file_actions_adddup2(&actions, fds[1], 2), 0);
     pid_t pid = 0;
     assert_int_equal(posix_spawn(&pid, binary, &actions, NULL, argv, environ), 0);
@@ -61,6 +66,11 @@ pid_t tidemill_start(const char *arguments, int *fd)
     (void)close(fds[1]);
     *fd = fds[0];
     return pid;
+}
+
+pid_t tidemill_start(const char *arguments, int *fd)
+{
+    return start(arguments, NULL, fd);
 }
 
 /* Reads to the end or, with a text, until it has come. */
@@ -104,12 +114,24 @@ int tidemill_until(const char *arguments, const char *text, int signal)
     return finish(pid, fd);
 }
 
-void expect(int code, const char *arguments, const char *text)
+static void check(int got, int code, const char *arguments, const char *text)
 {
-    int got = tidemill(arguments);
     if (got != code || (text != NULL && strstr(output, text) == NULL))
         fail_msg("tidemill %s: %d instead of %d, expected '%s': %s", arguments, got, code,
                  text == NULL ? "" : text, output);
+}
+
+void expect(int code, const char *arguments, const char *text)
+{
+    check(tidemill(arguments), code, arguments, text);
+}
+
+void expect_full(int code, const char *arguments, const char *text)
+{
+    int fd = -1;
+    pid_t pid = start(arguments, "/dev/full", &fd);
+    (void)read_output(fd, 0, NULL);
+    check(finish(pid, fd), code, arguments, text);
 }
 
 void write_spec(const char *name, const char *more)

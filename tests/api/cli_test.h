@@ -20,6 +20,8 @@ pid_t tidemill_start(const char *arguments, int *fd);
 /* Runs it to its end; its exit code, or 128 + the signal that ended it. */
 int tidemill(const char *arguments);
 void expect(int code, const char *arguments, const char *text);
+/* With a standard output to which nothing can be written. */
+void expect_full(int code, const char *arguments, const char *text);
 /* Starts it, waits until `text` has been printed, sends the signal; as tidemill(). */
 int tidemill_until(const char *arguments, const char *text, int signal);
 

@@ -231,6 +231,67 @@ static void the_catalogue_of_metrics_is_what_the_server_publishes(void **state)
     expect(0, "rm times --force", "deleted");
 }
 
+/* No digit is lost on the way to the terminal, whatever the type. */
+static void numbers_stay_as_the_server_wrote_them(void **state)
+{
+    (void)state;
+    write_spec("digits",
+               "\"outputMode\":\"complete\",\"sql\":\"SELECT CAST('12345678901234567890.123456789"
+               "012345678' AS DECIMAL(38,18)) AS d, CAST(1.50 AS DECIMAL(10,2)) AS e, "
+               "CAST('12345678901234567890123' AS DECIMAL(38,0)) AS w, array(CAST(2.50 AS "
+               "DECIMAL(10,2))) AS l, named_struct('x', 'y') AS s, count(*) AS n FROM c GROUP BY "
+               "1, 2, 3, 4, 5\"");
+    expect(0, with_file("submit", "digits.spec"), "digits: ");
+    expect(0, "processAllAvailable digits --timeout 60", NULL);
+    static const char *const commands[] = {"results digits", "results digits -o json",
+                                           "call GET /v1/queries/digits/results",
+                                           "state digits --operator 0"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        expect(0, commands[i], "12345678901234567890.123456789012345678");
+        expect(0, commands[i], "1.50");
+        expect(0, commands[i], "12345678901234567890123");
+        expect(0, commands[i], "2.50");
+    }
+    expect(0, "results digits", "  [2.50]  {\"x\":\"y\"}  2");
+    expect(0, "call GET /v1/queries/digits/results", "\"e\": 1.50,\n");
+    expect(0, "rm digits --force", "deleted");
+}
+
+/* Whatever could not be written is said, with an exit code: a full disk loses nothing in silence.
+ */
+static void output_that_is_lost_is_an_error(void **state)
+{
+    (void)state;
+    write_spec("full", "\"sql\":\"SELECT a, b FROM c\"");
+    expect(0, with_file("submit", "full.spec"), "full: ");
+    expect(0, "processAllAvailable full --timeout 60", NULL);
+    static const char *const commands[] = {"results full",
+                                           "results full -o json",
+                                           "ls",
+                                           "ls -o json",
+                                           "status full",
+                                           "call GET /metrics",
+                                           "plan full",
+                                           "version",
+                                           "config",
+                                           "metrics",
+                                           "help",
+                                           "results --help",
+                                           "ready",
+                                           "get full",
+                                           "batches full",
+                                           "progress full",
+                                           "connectors -o json",
+                                           "conf",
+                                           "conditions"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        expect_full(1, commands[i], "error: [IO_FAILURE] standard output: ");
+    expect_full(1, with_file("run --bounded", "full.spec"), "[IO_FAILURE] standard output: ");
+    expect_full(1, with_file("validate", "full.spec"), "[IO_FAILURE] standard output: ");
+    expect_full(4, "status nowhere", "QUERY_NOT_FOUND");
+    expect(0, "rm full --force", "deleted");
+}
+
 static void any_operation_can_be_called(void **state)
 {
     (void)state;
@@ -255,6 +316,8 @@ int main(void)
         cmocka_unit_test(a_checkpoint_is_looked_into_without_its_spec),
         cmocka_unit_test(a_signal_ends_what_follows),
         cmocka_unit_test(the_catalogue_of_metrics_is_what_the_server_publishes),
+        cmocka_unit_test(numbers_stay_as_the_server_wrote_them),
+        cmocka_unit_test(output_that_is_lost_is_an_error),
         cmocka_unit_test(any_operation_can_be_called),
     };
     return cmocka_run_group_tests_name("api/cli_commands", tests, cli_setup, cli_teardown) != 0;
