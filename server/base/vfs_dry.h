@@ -1,7 +1,8 @@
 /*
  * A vfs around another one in which everything can be read and nothing can be changed: what would
  * change the disk says OK and does nothing.  For asking code that opens and tidies up what it would
- * find, without its leaving a trace (the start plan).
+ * find, without its leaving a trace (the start plan).  A file opened anew can be read again under
+ * its path, from memory; no directory lists it.
  *
  * Threads: any.
  */

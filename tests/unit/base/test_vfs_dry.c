@@ -50,6 +50,39 @@ static void nothing_is_changed(void **state)
     clock_manual_free(clock);
 }
 
+static void what_was_written_anew_can_be_read_again(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct clock *clock = clock_manual_new(0);
+    struct vfs *mem = vfs_mem_new(clock);
+    struct vfs *dry = vfs_dry_new(mem);
+    struct vfs_file *file = NULL;
+    struct vfs_map *map = NULL;
+    struct vfs_stat stat;
+    struct bytes content;
+    uint8_t data[8];
+    size_t read_bytes = 0;
+    assert_int_equal(vfs_open(dry, "/new", 0, 0, &file, &err), OK);
+    assert_int_equal(vfs_append(file, bytes_of_text("abc"), &err), OK);
+    assert_int_equal(vfs_append(file, bytes_of_text("def"), &err), OK);
+    vfs_close(file);
+    assert_int_equal(vfs_map(dry, "/new", &map, &content, &err), OK);
+    assert_int_equal(content.size_bytes, 6);
+    assert_memory_equal(content.data, "abcdef", 6);
+    vfs_unmap(map);
+    assert_int_equal(
+        vfs_read_at(dry, "/new", 4, (struct bytes_out){data, sizeof data}, &read_bytes, &err), OK);
+    assert_int_equal(read_bytes, 2);
+    assert_memory_equal(data, "ef", 2);
+    assert_int_equal(vfs_stat(dry, "/new", &stat, &err), OK);
+    assert_int_equal(stat.size_bytes, 6);
+    assert_false(vfs_exists(mem, "/new"));
+    vfs_dry_free(dry);
+    vfs_mem_free(mem);
+    clock_manual_free(clock);
+}
+
 static void a_held_lock_is_seen_and_left_alone(void **state)
 {
     (void)state;
@@ -73,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_changed),
+        cmocka_unit_test(what_was_written_anew_can_be_read_again),
         cmocka_unit_test(a_held_lock_is_seen_and_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
