@@ -329,10 +329,11 @@ static enum status walk_root(const struct listing_config *config, struct listing
         return by_log ? list_by_log(&top, err) : walk_dir(&top, path, 0, err);
     }
     const char *name = path_basename(path);
-    if (config->name_glob != NULL && !glob_matches(config->name_glob, name))
-        return OK;
     if (config->watch != NULL)
         dir_watch_add(config->watch, path_dirname(listing->arena, path));
+    if (listing_name_hidden(name) || /* even if it is named in full, as in Spark */
+        (config->name_glob != NULL && !glob_matches(config->name_glob, name)))
+        return OK;
     return add_file(config, listing, path, KIND_ROOT, err);
 }
 
@@ -352,7 +353,8 @@ static enum status visit_name(struct vfs_visitor *visitor, const char *name, enu
     (void)kind;
     (void)err;
     struct expansion *expansion = (struct expansion *)visitor;
-    /* As in Hadoop's globs, hidden names have to be asked for. */
+    /* As in Hadoop's globs, '*' matches hidden names, too: of a directory all that is not hidden in
+     * it is read, and a file is left out by walk_root(). */
     if (!glob_matches(expansion->component, name))
         return OK;
     if (expansion->count == expansion->capacity) {
@@ -505,7 +507,7 @@ const char *listing_root_of(const struct listing_config *config, struct arena *a
         const char *rest = NULL;
         if (!match_root(arena, config->patterns[i], path, &rest))
             continue;
-        bool hidden = false;
+        bool hidden = *rest == '\0' && listing_name_hidden(name); /* the file itself is matched */
         for (const char *at = rest; *at != '\0' && !hidden;) {
             size_t size = strcspn(at, "/");
             hidden = listing_name_hidden(arena_strndup(arena, at, size));

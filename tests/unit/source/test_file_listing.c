@@ -81,6 +81,52 @@ static void patterns_match_directories_and_files(void **state)
     assert_lists(&(struct listing_config){0}, "/none/*", "");
 }
 
+/* What Spark 4.3 lists: '*' matches hidden directories, but no hidden file is read. */
+static void a_pattern_finds_no_hidden_files(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "/in/a.json",    "/in/.b.json",  "/in/_c.json",   "/in/_k=v.json", "/in/.d/x.json",
+        "/in/_e/x.json", "/in/f/x.json", "/in/f/.y.json", "/in/f/_z.json", "/in/g._COPYING_"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        put(paths[i], (int64_t)i);
+    const struct listing_config plain = {0};
+    assert_lists(&plain, "/in/*.json", "/in/a.json /in/_k=v.json");
+    assert_lists(&(struct listing_config){.name_glob = "[._]*"}, "/in/*", "/in/_k=v.json");
+    assert_lists(&plain, "/in/*/*.json", "/in/.d/x.json /in/_e/x.json /in/f/x.json");
+    assert_lists(&plain, "/in/.[a-z]*", "/in/.d/x.json");
+    assert_lists(&plain, "/in/.b.json", "");
+    assert_lists(&plain, "/in/g._COPYING_", "");
+    assert_lists(&plain, "/in/.d", "/in/.d/x.json");
+    assert_lists(&plain, "/in/f", "/in/f/x.json");
+}
+
+static void a_path_is_below_a_pattern_if_it_would_be_listed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        const char *path;
+        const char *want;
+    } cases[] = {
+        {"/in/*.json", "/in/a.json", "/in/a.json"},
+        {"/in/*.json", "/in/.b.json", ""},
+        {"/in/*.json", "/in/_c.json", ""},
+        {"/in/*.json", "/in/_k=v.json", "/in/_k=v.json"},
+        {"/in/*", "/in/.d/x.json", "/in/.d"},
+        {"/in/*", "/in/f/.y.json", ""},
+        {"/in/*/*.json", "/in/f/.y.json", ""},
+        {"/in", "/in/.b.json", ""},
+    };
+    struct arena *arena = arena_new("test", 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct listing_config config = {.patterns = &cases[i].pattern, .pattern_count = 1};
+        const char *root = listing_root_of(&config, arena, cases[i].path);
+        assert_string_equal(root == NULL ? "" : root, cases[i].want);
+    }
+    arena_free(arena);
+}
+
 static void partition_directories_have_to_agree(void **state)
 {
     (void)state;
@@ -117,6 +163,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(hidden_names_and_plain_subdirectories_are_left_out, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(patterns_match_directories_and_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_pattern_finds_no_hidden_files, set_up, tear_down),
+        cmocka_unit_test(a_path_is_below_a_pattern_if_it_would_be_listed),
         cmocka_unit_test_setup_teardown(partition_directories_have_to_agree, set_up, tear_down),
         cmocka_unit_test(a_path_knows_its_root),
     };
