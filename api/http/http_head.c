@@ -187,6 +187,9 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
         reading->head->origin = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "Content-Type") == 0) {
         request->content_type = arena_strdup(request->arena, value);
+    } else if (strcasecmp(key, "Content-Encoding") == 0) {
+        if (strcasecmp(value, "identity") != 0 && *value != '\0')
+            request->content_encoding = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "Accept") == 0) {
         request->accept = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "If-Match") == 0) {

@@ -381,6 +381,11 @@ static enum status check_body(struct exchange *exchange, struct error *err)
                            "expected", "application/json", NULL);
     if (request->route->body == BODY_NONE)
         return OK;
+    if (request->body.size_bytes > 0 && request->content_encoding != NULL)
+        return error_raise(
+            err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType",
+            arena_sprintf(request->arena, "encoded as %s", request->content_encoding), "expected",
+            "a body without Content-Encoding", NULL);
     if (request->body.size_bytes > 0 && !is_json_type(request->content_type))
         return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType",
                            request->content_type == NULL ? "of no type" : request->content_type,

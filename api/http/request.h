@@ -53,7 +53,8 @@ struct request {
     struct argument argument[REQUEST_ARGUMENTS_MAX];
     size_t argument_count;
     struct bytes body;
-    const char *content_type; /* NULL: none */
+    const char *content_type;     /* NULL: none */
+    const char *content_encoding; /* NULL: none, or identity */
     const char *accept;
     const char *if_match; /* ETag without quotes, "*", or NULL */
     const char *if_none_match;

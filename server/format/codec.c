@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "format/codec_library.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -77,9 +78,19 @@ struct codec_stream {
     ZSTD_DStream *zstd;
 };
 
-static enum status broken(const struct codec_stream *stream, struct error *err)
+static enum status broken(const struct codec_stream *stream, bool ends_early, struct error *err)
 {
-    return error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", stream->path, NULL);
+    const char *name = "";
+    for (size_t i = 0; i < CODEC_COUNT; i++) {
+        if (codecs[i].codec == stream->codec)
+            name = codecs[i].name;
+    }
+    (void)error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", stream->path, NULL);
+    size_t used = strlen(err->text);
+    (void)snprintf(
+        err->text + used, sizeof err->text - used,
+        ends_early ? ": it ends within its %s data" : ": its %s data is damaged, or none", name);
+    return err->status;
 }
 
 /* zlib's "32 +" detects gzip; deflate files of Hadoop have the zlib header. */
@@ -231,13 +242,13 @@ static enum status codec_stream_read(struct byte_stream *self, uint8_t *out, siz
         size_t before = stream->in_start;
         enum step_result result = step(stream, &to);
         if (result == STEP_BROKEN)
-            return broken(stream, err);
+            return broken(stream, false, err);
         if (result == STEP_STREAM_END)
             stream->between = stream->some = true;
         else if (stream->in_start > before)
             stream->between = false;
         if (starved && result == STEP_MORE && to.size_bytes == size_bytes)
-            return broken(stream, err);
+            return broken(stream, true, err);
     }
     *read_bytes = size_bytes - to.size_bytes;
     return OK;

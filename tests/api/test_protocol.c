@@ -162,12 +162,15 @@ static void bodies_by_table(void **state)
                                .content_type = cases[i].content_type},
                 cases[i].status, cases[i].condition);
     }
-    refused(&server,
-            &(struct call){.method = "POST",
-                           .path = "/v1/queries",
-                           .body = "{}",
-                           .content_type = "application/json; charset=latin1"},
-            422, "MISSING_FIELD");
+    struct call post = {.method = "POST",
+                        .path = "/v1/queries",
+                        .body = "{}",
+                        .content_type = "application/json; charset=latin1"};
+    refused(&server, &post, 422, "MISSING_FIELD");
+    post.headers[0] = "Content-Encoding: identity";
+    refused(&server, &post, 422, "MISSING_FIELD");
+    post.headers[0] = "Content-Encoding: gzip";
+    refused(&server, &post, 415, "UNSUPPORTED_MEDIA_TYPE");
 }
 
 static void a_body_over_the_limit_is_413(void **state)

@@ -230,6 +230,17 @@ static void test_codecs(void **state)
         for (got = 1; status == OK && got > 0;)
             status = stream->read(stream, (uint8_t *)text, sizeof text, &got, &err);
         assert_int_equal(status, STATUS_FAILED_READ_FILE__NO_HINT);
+        assert_non_null(strstr(err.text, "it ends within its "));
+        stream->close(stream);
+
+        /* not of the codec */
+        assert_int_equal(codec_stream_open(codec_of_path(extension),
+                                           stepping_open(bytes_of_text("{\"plain\": 1}\n"), 0),
+                                           extension, &stream, &err),
+                         OK);
+        status = stream->read(stream, (uint8_t *)text, sizeof text, &got, &err);
+        assert_int_equal(status, STATUS_FAILED_READ_FILE__NO_HINT);
+        assert_non_null(strstr(err.text, " data is damaged"));
         stream->close(stream);
         buffer_fini(&out);
         arena_free(query);
