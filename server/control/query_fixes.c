@@ -8,11 +8,15 @@
 #include "base/options.h"
 #include "spec/json_reader.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define FIXES_MAX      12 /* per request: each costs an analysis */
 #define WATERMARKS_MAX 3  /* of one error */
+#define COLUMNS_MAX    64 /* of the columns that there are */
+#define PLACES_MAX     16 /* of one misspelling */
 
 /* The container and the last name of a JSON pointer, or NULL. */
 static json_t *resolve(json_t *root, const char *pointer, char *last, size_t last_size)
@@ -152,51 +156,139 @@ static const char *text_of(const struct fixing *fixing, const struct error *err,
     return sql;
 }
 
-/* Puts `right` in the place of what the error is about.  An edit names the first piece that reads
- * so: as much of what stands before it is taken along as makes it the first. */
-static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *right,
-                       const char *consequence)
+/* An edit of the piece at [from, to) of `sql`, which it names by its text: as much of what stands
+ * before it is taken along as makes it the first that reads so.  Returns the edited text. */
+static const char *edit_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
+                           size_t from, size_t to, const char *right)
 {
+    struct arena *arena = fixing->arena;
     const char *pointer = NULL;
-    const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
-    if (sql == NULL)
-        return;
-    size_t from = (size_t)err->position, to = (size_t)err->position_end;
-    const char *piece = arena_strndup(fixing->arena, sql + from, to - from);
-    while (from > 0 && strstr(sql, piece) != sql + from) {
-        from--;
-        piece = arena_strndup(fixing->arena, sql + from, to - from);
+    (void)text_of(fixing, &diagnostic->error, &pointer);
+    size_t start = from;
+    const char *piece = arena_strndup(arena, sql + from, to - from);
+    while (start > 0 && strstr(sql, piece) != sql + start) {
+        start--;
+        piece = arena_strndup(arena, sql + start, to - start);
     }
-    struct diagnostics *list = fixing->validation->diagnostics;
-    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
-                       consequence);
     diagnostic_add_text_edit(
-        list, diagnostic, pointer, piece,
-        arena_sprintf(fixing->arena, "%.*s%s", (int)(err->position - (int)from), piece, right));
+        fixing->validation->diagnostics, diagnostic, pointer, piece,
+        arena_sprintf(arena, "%.*s%s", (int)(from - start), sql + start, right));
+    return arena_sprintf(arena, "%.*s%s%s", (int)from, sql, right, sql + to);
 }
 
-/* "`a`, `b`" -> a, or the quoted name if it needs its quotes. */
-static const char *first_proposal(struct arena *arena, const char *proposals)
+static bool is_word_byte(char c)
 {
-    if (proposals == NULL || *proposals == '\0')
-        return NULL;
-    size_t size = strcspn(proposals, ",");
+    return c == '_' || c == '`' || c == '.' || isalnum((unsigned char)c) || (c & 0x80) != 0;
+}
+
+/* The place at or after `from` where the word stands outside of quotes; SIZE_MAX: nowhere. */
+static size_t find_word(const char *sql, size_t from, const char *word)
+{
+    size_t size = strlen(word);
+    char quote = '\0';
+    for (size_t i = 0; sql[i] != '\0'; i++) {
+        if (quote != '\0') {
+            if (sql[i] == '\\' && sql[i + 1] != '\0')
+                i++;
+            else if (sql[i] == quote)
+                quote = '\0';
+        } else if (sql[i] == '\'' || sql[i] == '"') {
+            quote = sql[i];
+        } else if (i >= from && strncasecmp(sql + i, word, size) == 0 &&
+                   (i == 0 || !is_word_byte(sql[i - 1])) && !is_word_byte(sql[i + size])) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* `a` -> a; the quoted name if it needs its quotes. */
+static const char *unquoted(struct arena *arena, const char *quoted, size_t size)
+{
     struct buffer out = {0};
     bool plain = true;
     for (size_t i = 0; i < size; i++) {
-        char c = proposals[i];
+        char c = quoted[i];
         if (c == '`')
             continue;
-        plain &= c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 (c >= '0' && c <= '9');
+        plain &= c == '_' || c == '.' || isalnum((unsigned char)c);
         buffer_add_byte(&out, (uint8_t)c);
     }
     const char *result = plain && out.size_bytes > 0
                              ? arena_strndup(arena, out.data, out.size_bytes)
-                             : arena_strndup(arena, proposals, size);
+                             : arena_strndup(arena, quoted, size);
     buffer_fini(&out);
     return result;
+}
+
+/* Where the name stands in [*from, *to), which may be more than it: `* EXCEPT (name)`. */
+static bool narrow(const char *sql, const char *name, size_t *from, size_t *to)
+{
+    size_t at = find_word(sql, *from, name);
+    if (at == SIZE_MAX || at + strlen(name) > *to)
+        return false;
+    *from = at;
+    *to = at + strlen(name);
+    return true;
+}
+
+/* Puts `right` in the place of the quoted name that the error is about; if the same stands
+ * elsewhere (the column that is selected and grouped by), a second fix puts it in all places. */
+static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *quoted,
+                       const char *right, const char *consequence)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    if (sql == NULL || quoted == NULL)
+        return;
+    struct diagnostics *list = fixing->validation->diagnostics;
+    size_t from = (size_t)err->position, to = (size_t)err->position_end;
+    if (!narrow(sql, unquoted(fixing->arena, quoted, strlen(quoted)), &from, &to) &&
+        !narrow(sql, quoted, &from, &to))
+        return;
+    const char *word = arena_strndup(fixing->arena, sql + from, to - from);
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       consequence);
+    (void)edit_at(fixing, diagnostic, sql, from, to, right);
+    size_t at = find_word(sql, 0, word);
+    if (at == SIZE_MAX || (at == from && find_word(sql, to, word) == SIZE_MAX))
+        return;
+    diagnostic_add_fix(list, diagnostic,
+                       arena_sprintf(fixing->arena, "Use %s in all places", right), consequence);
+    for (size_t i = 0; at != SIZE_MAX && i < PLACES_MAX; i++) {
+        sql = edit_at(fixing, diagnostic, sql, at, at + strlen(word), right);
+        at = find_word(sql, at + strlen(right), word);
+    }
+}
+
+/* `s`.`visitr` -> visitr */
+static const char *last_part(struct arena *arena, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    name = dot == NULL ? name : dot + 1;
+    name += *name == '`';
+    return arena_strndup(arena, name, strcspn(name, "`"));
+}
+
+/* Of "`s`.`a`, `s`.`b`" the one that is meant by the name: a misspelling, not just the nearest. */
+static const char *meant_column(struct arena *arena, const char *quoted, const char *proposals)
+{
+    const char *names[COLUMNS_MAX], *parts[COLUMNS_MAX];
+    size_t count = 0;
+    while (quoted != NULL && proposals != NULL && *proposals != '\0' && count < COLUMNS_MAX) {
+        size_t size = strcspn(proposals, ",");
+        names[count] = unquoted(arena, proposals, size);
+        parts[count] = last_part(arena, names[count]);
+        count++;
+        proposals += size;
+        proposals += strspn(proposals, ", ");
+    }
+    const char *part = count == 0 ? NULL : nearest_name(last_part(arena, quoted), parts, count);
+    for (size_t i = 0; part != NULL && i < count; i++)
+        if (parts[i] == part)
+            return names[i];
+    return NULL;
 }
 
 /* ---- values and names of the spec ---- */
@@ -225,30 +317,47 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-/* `s`.`visitr` -> visitor: a misspelling, and not just the nearest of all columns. */
-static bool is_near(struct arena *arena, const char *quoted, const char *right)
-{
-    if (quoted == NULL)
-        return false;
-    const char *dot = strrchr(quoted, '.');
-    const char *name = (dot == NULL ? quoted : dot + 1);
-    name += *name == '`';
-    const char *plain = arena_strndup(arena, name, strcspn(name, "`"));
-    const char *last = strrchr(right, '.');
-    const char *candidates[] = {last == NULL ? right : last + 1};
-    return nearest_name(plain, candidates, 1) != NULL;
-}
-
 static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
 {
-    const char *right = first_proposal(fixing->arena, error_param(&diagnostic->error, "proposal"));
-    if (right == NULL ||
-        !is_near(fixing->arena, error_param(&diagnostic->error, "objectName"), right))
+    const char *quoted = error_param(&diagnostic->error, "objectName");
+    const char *right =
+        meant_column(fixing->arena, quoted, error_param(&diagnostic->error, "proposal"));
+    if (right == NULL)
         return;
     if (ends_with(diagnostic->error.pointer, "/watermark/column"))
         set_value(fixing, diagnostic, right, "The column is the event time.");
     else
-        replace_at(fixing, diagnostic, right, "The column is read.");
+        replace_at(fixing, diagnostic, quoted, right, "The column is read.");
+}
+
+/* A column of the sink or of a deduplication, in a list or in "a,b". */
+static void fix_listed(struct fixing *fixing, struct diagnostic *diagnostic, const char *written,
+                       const char *possible)
+{
+    const struct error *err = &diagnostic->error;
+    const char *name = error_param(err, written);
+    const char *right = meant_column(fixing->arena, name, error_param(err, possible));
+    char last[160];
+    json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
+    const json_t *value = json_object_get(container, last); /* NULL in an array */
+    if (right == NULL)
+        return;
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       "The column counts.");
+    if (json_is_string(value)) {
+        diagnostic_add_text_edit(list, diagnostic, err->pointer, name, right);
+        return;
+    }
+    const char *pointer = err->pointer;
+    size_t i;
+    json_t *item;
+    json_array_foreach(value, i, item)
+    {
+        if (json_is_string(item) && strcmp(json_string_value(item), name) == 0)
+            pointer = arena_sprintf(fixing->arena, "%s/%zu", err->pointer, i);
+    }
+    diagnostic_add_value_edit(list, diagnostic, pointer, as_json(fixing->arena, right));
 }
 
 /* A relation that is not there: the source, table or view with the nearest name. */
@@ -274,7 +383,7 @@ static void fix_relation(struct fixing *fixing, struct diagnostic *diagnostic)
     if (ends_with(diagnostic->error.pointer, "/from"))
         set_value(fixing, diagnostic, right, "The relation is read.");
     else
-        replace_at(fixing, diagnostic, right, "The relation is read.");
+        replace_at(fixing, diagnostic, quoted, right, "The relation is read.");
 }
 
 /* The name in "Did you mean NAME?" of the error's text, or NULL. */
@@ -413,6 +522,8 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
         break;
     case STATUS__LEGACY_ERROR_TEMP_3102:
     case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
+        if (strcasestr(diagnostic->error.text, "output mode") != NULL)
+            fix_mode(fixing, diagnostic);
         if (strstr(diagnostic->error.text, "without") != NULL)
             fix_watermark(fixing, diagnostic, TIME_ANY);
         break;
@@ -424,6 +535,12 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
         break;
     case STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION:
         fix_column(fixing, diagnostic);
+        break;
+    case STATUS_UNRESOLVED_COLUMN_AMONG_FIELD_NAMES:
+        fix_listed(fixing, diagnostic, "colName", "fieldNames");
+        break;
+    case STATUS__LEGACY_ERROR_TEMP_1196:
+        fix_listed(fixing, diagnostic, "columnName", "validColumnNames");
         break;
     case STATUS_TABLE_OR_VIEW_NOT_FOUND:
         fix_relation(fixing, diagnostic);

@@ -416,6 +416,80 @@ static void a_text_edit_names_its_place(void **state)
     json_decref(answer);
 }
 
+/* The first fix of the only diagnostic, NULL if there is none. */
+static const json_t *only_fix(const json_t *answer)
+{
+    const json_t *diagnostics = json_object_get(answer, "diagnostics");
+    assert_int_equal(json_array_size(diagnostics), 1);
+    return json_array_get(json_object_get(json_array_get(diagnostics, 0), "fixes"), 0);
+}
+
+#define MARKED_SOURCE                                                                              \
+    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"id INT, ts TIMESTAMP, cust STRING\","    \
+    "\"options\":{\"path\":\"$/in\"},\"watermark\":{\"column\":\"ts\",\"delay\":\"1 minute\"}}}"
+#define INTO_MEMORY "\"sink\":{\"format\":\"memory\"}"
+
+/* A column that is misspelt where it is not read but named, and where it stands twice. */
+static void a_misspelt_column_has_a_fix_wherever_it_stands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *pointer, *replace, *text; /* of the last edit; replace NULL: a value */
+        size_t edits;
+    } cases[] = {
+        {"{" MARKED_SOURCE "," SQL("SELECT * EXCEPT (cst) FROM s") "," OUT("json") "}", "/sql",
+         "cst", "cust", 1},
+        {"{" MARKED_SOURCE "," SQL("SELECT * EXCEPT (id, cst) FROM s") "," OUT("json") "}", "/sql",
+         "cst", "cust", 1},
+        {"{" MARKED_SOURCE "," SQL(
+             "SELECT idd, 'idd', count(*) AS idds FROM s GROUP BY idd") ",\"outputMode\":"
+                                                                        "\"update\"," INTO_MEMORY
+                                                                        "}",
+         "/sql", "Y idd", "Y id", 2},
+        {"{" MARKED_SOURCE
+         ",\"views\":[{\"name\":\"d\",\"from\":\"s\",\"dropDuplicates\":[\"ts\",\"idd\"]}]," SQL(
+             "SELECT * FROM d") "," OUT("json") "}",
+         "/views/0/dropDuplicates/1", NULL, "id", 1},
+        {"{" MARKED_SOURCE "," SQL(
+             "SELECT * FROM s") ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\"},"
+                                "\"partitionBy\":[\"ts\",\"cst\"]}}",
+         "/sink/partitionBy/1", NULL, "cust", 1},
+        {"{" MARKED_SOURCE "," SQL(
+             "SELECT * FROM s") ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
+                                "\"partitionBy\":\"ts,cst\"}}}",
+         "/sink/options/partitionBy", "cst", "cust", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const json_t *edits = json_object_get(only_fix(answer), "edits");
+        assert_int_equal(json_array_size(edits), cases[i].edits);
+        const json_t *last = json_array_get(edits, cases[i].edits - 1);
+        assert_string_equal(text_of(last, "pointer"), cases[i].pointer);
+        if (cases[i].replace != NULL)
+            assert_string_equal(text_of(last, "replace"), cases[i].replace);
+        assert_string_equal(text_of(last, cases[i].replace != NULL ? "text" : "value"),
+                            cases[i].text);
+        json_decref(answer);
+    }
+}
+
+static void a_mode_that_a_join_does_not_have_is_replaced(void **state)
+{
+    (void)state;
+    json_t *answer = post(
+        &server, "/v1/validate",
+        at_home("{" MARKED_SOURCE "," SQL(
+            "SELECT a.id FROM s a LEFT JOIN s b ON a.id = b.id AND a.ts "
+            "BETWEEN b.ts AND b.ts + INTERVAL 1 HOUR") ",\"outputMode\":\"update\"," INTO_MEMORY
+                                                       "}"),
+        200);
+    const json_t *edit = json_array_get(json_object_get(only_fix(answer), "edits"), 0);
+    assert_string_equal(text_of(edit, "pointer"), "/outputMode");
+    assert_string_equal(text_of(edit, "value"), "append");
+    json_decref(answer);
+}
+
 static const json_t *trigger_of(const json_t *answer, const char *kind)
 {
     size_t i;
@@ -753,6 +827,8 @@ int main(void)
         cmocka_unit_test(what_follows_from_an_error_is_not_said),
         cmocka_unit_test(a_misspelling_has_a_fix),
         cmocka_unit_test(a_text_edit_names_its_place),
+        cmocka_unit_test(a_misspelt_column_has_a_fix_wherever_it_stands),
+        cmocka_unit_test(a_mode_that_a_join_does_not_have_is_replaced),
         cmocka_unit_test(each_trigger_is_judged),
         cmocka_unit_test(each_place_is_warned_of_once),
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
