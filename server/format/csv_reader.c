@@ -6,6 +6,7 @@
  */
 #include "base/check.h"
 #include "base/utf8.h"
+#include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
 #include "format/csv_format.h"
@@ -62,7 +63,8 @@ static const struct option_def read_options[] = {
     {"enableDateTimeParsingFallback", OPTION_BOOL, 0, 0, NULL,
      "what the patterns refuse is read as CAST would"},
     {"timeZone", OPTION_TEXT, 0, 0, NULL, "zone of timestamps that name none"},
-    {"locale", OPTION_TEXT, 0, 0, "en-US", "language of numbers, month and day names"},
+    {"locale", OPTION_TEXT, 0, 0, "en-US",
+     "language of DECIMALs, any; and of words in patterns of dates: " DATETIME_WORDS_LANGUAGES},
     {"columnPruning", OPTION_BOOL, 0, 0, "true", "columns that are not needed are not read"},
     {NULL, OPTION_TEXT, 0, 0, NULL, NULL},
 };
@@ -75,7 +77,6 @@ struct csv_reader {
     bool enforce_schema;
     bool exact_names;
     bool delimiter_missing;
-    bool comma_is_point;
     struct bytes nan, positive, negative;
     uint32_t data_columns; /* of the schema, without the corrupt-record column */
     bool pruned;           /* only some of them are read: the number of values is not checked */
@@ -213,17 +214,6 @@ static void map_columns(struct arena *query, struct csv_reader *reader, bool pru
                      options->column_count < reader->data_columns;
 }
 
-/* Languages that write 1.234,5. */
-static bool locale_has_comma(const char *locale)
-{
-    static const char *const languages[] = {"de", "es", "it", "nl", "pt", "da", "tr", "id", "el"};
-    for (size_t i = 0; locale != NULL && i < sizeof languages / sizeof languages[0]; i++) {
-        if (strncasecmp(locale, languages[i], 2) == 0 && (locale[2] == '\0' || locale[2] == '-'))
-            return true;
-    }
-    return false;
-}
-
 static bool is_set(const char *conf, const char *value)
 {
     return conf != NULL && strcasecmp(conf, value) == 0;
@@ -245,7 +235,6 @@ static enum status csv_reader_new(struct arena *query, const struct format_confi
         !is_set(format_conf(config, "spark.sql.csv.parser.columnPruning.enabled"), "false");
     TRY(options_bool(options, "columnPruning", pruning, &pruning, err));
     reader->exact_names = is_set(format_conf(config, "spark.sql.caseSensitive"), "true");
-    reader->comma_is_point = locale_has_comma(options_get(options, "locale"));
     reader->nan = text_option(options, "nanValue", "NaN");
     reader->positive = text_option(options, "positiveInf", "Inf");
     reader->negative = text_option(options, "negativeInf", "-Inf");
@@ -285,6 +274,8 @@ static enum status csv_open(const struct format_reader *opaque, struct byte_stre
     CHECK(task->days != NULL);
     line_reader_init(&task->lines, take, split, reader->options.separator,
                      reader->options.record_bytes_max);
+    if (reader->options.multi_line)
+        line_reader_take_all(&task->lines);
     csv_parser_init(&task->parser, &task->dialect);
     *out = (struct record_reader *)task;
     return OK;
@@ -433,8 +424,8 @@ static bool parse_cell(struct csv_task *task, uint32_t column, struct bytes text
     case TYPE_DOUBLE:
         return parse_real(reader, text, false, VECTOR_VALUES(double, vector) + row);
     case TYPE_DECIMAL:
-        return record_parse_decimal(text, reader->comma_is_point, vector->type,
-                                    VECTOR_VALUES(int128, vector) + row) == TEXT_OK;
+        return number_locale_parse_decimal(reader->options.numbers, text, vector->type,
+                                           VECTOR_VALUES(int128, vector) + row) == TEXT_OK;
     case TYPE_STRING:
     case TYPE_BINARY:
         VECTOR_VALUES(struct bytes, vector)[row] = text;

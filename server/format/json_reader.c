@@ -7,6 +7,7 @@
  */
 #include "base/check.h"
 #include "base/utf8.h"
+#include "columnar/datetime_words.h"
 #include "format/json_decode.h"
 #include "format/json_format.h"
 #include "format/line_reader.h"
@@ -32,7 +33,9 @@ const struct option_def json_read_options[] = {
     {"enableDateTimeParsingFallback", OPTION_BOOL, 0, 0, NULL,
      "what the patterns refuse is read as CAST would"},
     {"timeZone", OPTION_TEXT, 0, 0, NULL, "zone of timestamps that name none"},
-    {"locale", OPTION_TEXT, 0, 0, "en-US", "language of month and day names"},
+    {"locale", OPTION_TEXT, 0, 0, "en-US",
+     "language of DECIMALs in quotes, any; and of words in patterns of "
+     "dates: " DATETIME_WORDS_LANGUAGES},
     {"primitivesAsString", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
     {"prefersDecimal", OPTION_BOOL, 0, 0, "false", "for schema inference: no effect"},
     {"samplingRatio", OPTION_RATIO, 0, 0, "1.0", "for schema inference: no effect"},
@@ -188,6 +191,8 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
     task->path = split->path;
     line_reader_init(&task->lines, take, split, reader->options.separator,
                      reader->options.record_bytes_max);
+    if (reader->options.multi_line)
+        line_reader_take_all(&task->lines);
     json_decoder_init(&task->decoder, &reader->options, &reader->rules, reader->fields,
                       reader->field_count, BATCH_ROWS_MAX);
     bool plain = reader->options.separator.size_bytes == 0 && !reader->options.multi_line;

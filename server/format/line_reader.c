@@ -171,20 +171,44 @@ static enum status make_room(struct line_reader *reader, struct error *err)
     return OK;
 }
 
+/* `got` bytes were read behind file_end: those that end the record that was begun before it.  The
+ * rest is not this reader's. */
+static size_t rest_of_record(struct line_reader *reader, size_t got)
+{
+    size_t known = reader->separator_size > 1 ? reader->separator_size - 1 : 0;
+    size_t from = reader->end > known ? reader->end - known : 0;
+    const uint8_t *end = reader->data + reader->end + got;
+    const uint8_t *found = find_separator(reader, reader->data + from, end);
+    if (found == end)
+        return got;
+    found += reader->separator_size > 0 ? reader->separator_size : 1;
+    return (size_t)(found - reader->data) - reader->end;
+}
+
 enum status line_reader_fill(struct line_reader *reader, struct error *err)
 {
     TRY(make_room(reader, err));
     size_t room = reader->capacity - reader->end;
     uint64_t left = reader->file_end - reader->offset - reader->end;
-    if (room > left)
+    bool straddles = left == 0 && reader->end > 0;
+    if (room > left && !straddles)
         room = (size_t)left;
     size_t got = 0;
     if (room > 0)
         TRY(reader->stream->read(reader->stream, reader->data + reader->end, room, &got, err));
+    if (straddles) {
+        got = rest_of_record(reader, got);
+        reader->file_end += got;
+    }
     reader->end += got;
     reader->stream_done = got == 0;
     memset(reader->data + reader->end, 0, LINE_PADDING);
     return OK;
+}
+
+void line_reader_take_all(struct line_reader *reader)
+{
+    reader->file_end = UINT64_MAX;
 }
 
 void line_reader_skip(struct line_reader *reader, size_t size_bytes)

@@ -7,6 +7,9 @@
  *
  * A split reads the lines that begin in (start, end], the first split also one at 0: the next
  * split skips up to its first separator, so every line is read once however the file is cut.
+ *
+ * A file may have grown since its size was taken: a line that was begun before that size is read to
+ * its end, and nothing that follows.
  */
 #ifndef SERVER_FORMAT_LINE_READER_H
 #define SERVER_FORMAT_LINE_READER_H
@@ -24,7 +27,7 @@ struct line_reader {
     size_t scanned;    /* no separator before this place */
     uint64_t offset;   /* of data[start] in the file */
     uint64_t last;     /* lines that begin behind this offset are the next split's */
-    uint64_t file_end; /* bytes from here on are not looked at */
+    uint64_t file_end; /* lines that begin here or later are not looked at */
     size_t record_bytes_max;
     uint8_t separator[8];
     size_t separator_size; /* 0: \n, \r and \r\n */
@@ -39,6 +42,8 @@ void line_reader_init(struct line_reader *reader, struct byte_stream *take,
                       const struct format_split *split, struct bytes separator,
                       size_t record_bytes_max);
 void line_reader_fini(struct line_reader *reader);
+/* The file is read as it is now, whatever size it had: for records that are not lines. */
+void line_reader_take_all(struct line_reader *reader);
 
 /*
  * The next line if it is wholly in the buffer.  False: call line_reader_fill(), which makes all

@@ -89,6 +89,8 @@ static enum status text_open(const struct format_reader *opaque, struct byte_str
     task->reader = reader;
     line_reader_init(&task->lines, take, split, reader->options.separator,
                      reader->options.record_bytes_max);
+    if (reader->whole)
+        line_reader_take_all(&task->lines);
     *out = (struct record_reader *)task;
     return OK;
 }

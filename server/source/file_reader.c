@@ -6,6 +6,7 @@
 #include "source/file_metadata.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -131,6 +132,25 @@ static enum status directory_constants(struct splitter *splitter, const char *di
     return OK;
 }
 
+/* Whether the file can be read in pieces, and no further than to where it was planned. */
+static bool reads_lines(const struct file_reader *reader, const char *path)
+{
+    return !path_is_compressed(path) && reader->format->splittable(reader->reader);
+}
+
+/* What was added behind the planned end is in no batch. */
+static void log_grown(const struct file_reader *reader, const char *path, uint64_t planned,
+                      uint64_t found)
+{
+    if (reader->log != NULL)
+        log_event(reader->log, LOG_WARN, "source_file_grew",
+                  (struct log_field[]){log_text("source", reader->name),
+                                       log_text("path", path),
+                                       log_u64("plannedBytes", planned),
+                                       log_u64("foundBytes", found),
+                                       {0}});
+}
+
 /* Compares the file with what it was when the batch was planned; *there is false if it is left
  * out. */
 static enum status check_file(struct splitter *splitter, const char *path, uint64_t size_bytes,
@@ -180,7 +200,7 @@ static enum status split_file(struct splitter *splitter, const struct range_line
         return OK;
     TRY(enter_directory(splitter, path, err));
     uint64_t pieces = piece_count(line->size_bytes);
-    if (pieces == 1 || path_is_compressed(path) || !reader->format->splittable(reader->reader)) {
+    if (pieces == 1 || !reads_lines(reader, path)) {
         add_split(splitter, line, WHOLE_FILE);
         return OK;
     }
@@ -332,6 +352,11 @@ static enum status judge(const struct file_reader *reader, const struct format_s
         return error_raise(err, STATUS_FAILED_READ_FILE__FILE_NOT_EXIST, "path",
                            path_to_uri(arena, split->path), NULL);
     }
+    if (status == STATUS_FAILED_READ_FILE__NO_HINT && is_corrupt_file(status, err)) {
+        size_t used = strlen(err->text);
+        (void)snprintf(err->text + used, sizeof err->text - used,
+                       "; with ignoreCorruptFiles its rows before the fault are taken");
+    }
     return status;
 }
 
@@ -339,6 +364,19 @@ static enum status judge(const struct file_reader *reader, const struct format_s
 static uint64_t file_identity(const struct file_reader *reader, const char *path)
 {
     return reader->vfs == vfs_posix() ? vfs_posix_identity(path) : 0;
+}
+
+/* Looks once the last piece of a file has been read, and before an empty one is. */
+static bool has_grown(const struct file_reader *reader, const struct format_split *split)
+{
+    struct error ignored = ERROR_INIT;
+    struct vfs_stat stat = {0};
+    if (split->end < split->file_size_bytes || !reads_lines(reader, split->path) ||
+        vfs_stat(reader->vfs, split->path, &stat, &ignored) != OK ||
+        stat.size_bytes <= split->file_size_bytes)
+        return false;
+    log_grown(reader, split->path, split->file_size_bytes, stat.size_bytes);
+    return true;
 }
 
 static enum status read_split(struct reading *reading, struct record_reader *records,
@@ -355,6 +393,8 @@ static enum status read_split(struct reading *reading, struct record_reader *rec
             err, STATUS_SOURCE_FILE_CHANGED, "path", reading->format->path, "planned",
             arena_sprintf(reading->split_arena, "%" PRIu64, reading->format->file_size_bytes),
             "found", "those of another file", NULL);
+    if (file_status == OK)
+        (void)has_grown(reader, reading->format);
     return judge(reader, reading->format, reading->split_arena, file_status, err);
 }
 
@@ -365,6 +405,10 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     CHECK(file != NULL && reader->reader != NULL);
     struct arena *split_arena = arena_new("request", 0);
     struct format_split format = format_split_of(file, split_arena);
+    if (format.file_size_bytes == 0 && has_grown(reader, &format)) { /* no record was begun */
+        arena_free(split_arena);
+        return OK;
+    }
     struct byte_stream *stream = NULL;
     struct record_reader *records = NULL;
     enum status status = byte_stream_open(reader->vfs, &format, &stream, err);

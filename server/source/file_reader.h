@@ -15,6 +15,8 @@
 
 struct file_reader {
     struct vfs *vfs;
+    struct log *log;  /* NULL: nobody listens */
+    const char *name; /* of the source */
     const struct format_ops *format;
     struct format_reader *reader;
     const struct listing_config *listing; /* which root a path lies below */
@@ -47,6 +49,8 @@ MUST_USE enum status file_reader_splits(const struct file_reader *reader,
 /*
  * Delivers the rows of a split.  Files that are gone, or were cut or replaced since or while they
  * were read, fail the batch; with ignore_missing and ignore_corrupt it has the rows read before.
+ * Of a file that has grown since, the record that was begun is read to its end, and the rest is in
+ * no batch, which is logged; where records are not lines, it is read as it is now.
  * Errors: those of the format, FAILED_READ_FILE.FILE_NOT_EXIST, SOURCE_FILE_CHANGED.  Threads: any.
  */
 MUST_USE enum status file_reader_read(const struct file_reader *reader,

@@ -296,6 +296,8 @@ static enum status file_open(struct arena *query, const struct source_config *co
         .arg = source,
     };
     source->reader.vfs = config->vfs;
+    source->reader.log = config->log;
+    source->reader.name = config->name;
     source->reader.listing = &source->listing_config;
     source->reader.ignore_missing = source->options.ignore_missing;
     source->reader.ignore_corrupt = source->options.ignore_corrupt;
