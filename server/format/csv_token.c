@@ -724,6 +724,10 @@ enum csv_result csv_parse_record(struct csv_parser *parser, struct bytes text, b
     }
     enum csv_result result = state_machine(parser, text, at_end);
     *used = (size_t)(parser->at - text.data);
-    *size = parser->ch == CH_NEWLINE && *used > 0 ? *used - dialect->newline_size : *used;
+    /* The line break that ends the record, or the text where a quote is still open. */
+    bool broken =
+        *used >= dialect->newline_size && memcmp(text.data + *used - dialect->newline_size,
+                                                 dialect->newline, dialect->newline_size) == 0;
+    *size = broken ? *used - dialect->newline_size : *used;
     return result;
 }

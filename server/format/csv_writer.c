@@ -5,6 +5,7 @@
  */
 #include "base/check.h"
 #include "base/utf8.h"
+#include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
 #include "format/csv_format.h"
@@ -42,7 +43,8 @@ const struct option_def csv_write_options[] = {
     {"timestampFormat", OPTION_TEXT, 0, 0, NULL, "pattern of timestamps"},
     {"timestampNTZFormat", OPTION_TEXT, 0, 0, NULL, "pattern of timestamps without zone"},
     {"timeZone", OPTION_TEXT, 0, 0, NULL, "zone in which timestamps are written"},
-    {"locale", OPTION_TEXT, 0, 0, "en-US", "language of month and day names"},
+    {"locale", OPTION_TEXT, 0, 0, "en-US",
+     "language of words in patterns of dates: " DATETIME_WORDS_LANGUAGES},
     {"nanValue", OPTION_TEXT, 0, 0, NULL, "for reading only"},
     {"positiveInf", OPTION_TEXT, 0, 0, NULL, "for reading only"},
     {"negativeInf", OPTION_TEXT, 0, 0, NULL, "for reading only"},

@@ -151,8 +151,8 @@ static bool scalar_from_text(struct json_decoder *decoder, struct json_column *c
     case TYPE_DOUBLE:
         return double_from_text(decoder, text, (double *)column->values + index);
     case TYPE_DECIMAL:
-        return record_parse_decimal(text, false, column->type, (int128 *)column->values + index) ==
-               TEXT_OK;
+        return number_locale_parse_decimal(options->numbers, text, column->type,
+                                           (int128 *)column->values + index) == TEXT_OK;
     case TYPE_BINARY:
         return base64_decode(decoder->lexer.arena, text, (struct bytes *)column->values + index);
     default:

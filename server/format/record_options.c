@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "columnar/decimal.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -130,6 +129,18 @@ static enum status invalid_option(const char *name, const char *value, const cha
 {
     return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", name, "value", value, "expected",
                        expected, NULL);
+}
+
+/* Of the option `locale`; Spark passes over what it does not know. */
+static enum status parse_locale(const struct format_config *config,
+                                const struct number_locale **out, struct error *err)
+{
+    const char *tag = options_get(config->options, "locale");
+    *out = tag == NULL ? number_locale_us() : number_locale_find(tag);
+    if (*out == NULL)
+        return invalid_option("locale", tag, "the tag of a language that is known, as de or de-CH",
+                              err);
+    return OK;
 }
 
 static enum status parse_pattern(struct arena *query, const struct format_config *config,
@@ -345,6 +356,7 @@ enum status record_options_parse(struct arena *query, const struct format_config
     TRY(options_bool(config->options, "multiLine", false, &out->multi_line, err));
     TRY(parse_charset(config, function, &out->charset, &out->charset_given, err));
     TRY(parse_separator(query, config, out->charset, &out->separator, err));
+    TRY(parse_locale(config, &out->numbers, err));
     return parse_times(query, config, out, err);
 }
 
@@ -373,6 +385,8 @@ enum status write_options_parse(struct arena *query, const struct format_config 
         out->separator = bytes_of_text("\n");
     TRY(parse_codec(config, out, err));
     TRY(parse_zone(config, &out->zone, err));
+    const struct number_locale *numbers = NULL; /* numbers are written without it */
+    TRY(parse_locale(config, &numbers, err));
     enum datetime_pattern_use use = DATETIME_PATTERN_FORMAT;
     TRY(parse_pattern(query, config, "dateFormat", use, &out->date_pattern, err));
     TRY(parse_pattern(query, config, "timestampFormat", use, &out->timestamp_pattern, err));
@@ -466,37 +480,4 @@ enum status record_check_old_time(const struct record_options *options, enum typ
     return error_raise(err,
                        STATUS_INCONSISTENT_BEHAVIOR_CROSS_VERSION__PARSE_DATETIME_BY_NEW_PARSER,
                        "datetime", shown, "config", "\"spark.sql.legacy.timeParserPolicy\"", NULL);
-}
-
-#define DECIMAL_TEXT_ROOM 512
-
-enum text_result record_parse_decimal(struct bytes text, bool comma_is_point,
-                                      const struct type *type, int128 *out)
-{
-    uint8_t room[DECIMAL_TEXT_ROOM];
-    size_t used = 0;
-    uint8_t grouping = comma_is_point ? '.' : ',';
-    if (text.size_bytes > sizeof room)
-        return TEXT_INVALID;
-    while (text.size_bytes > 0) {
-        uint8_t byte = text.data[0];
-        size_t size = 1;
-        if (byte <= ' ')
-            return TEXT_INVALID;
-        if (byte >= 0x80) {
-            size = utf8_sequence_size(text);
-            if (size == 0)
-                return TEXT_INVALID;
-        }
-        if (comma_is_point && (byte == 'e' || byte == 'E'))
-            return TEXT_INVALID;
-        if (byte != grouping) {
-            memcpy(room + used, text.data, size);
-            if (comma_is_point && byte == ',')
-                room[used] = '.';
-            used += size;
-        }
-        text = bytes_of(text.data + size, text.size_bytes - size);
-    }
-    return decimal_cast(bytes_of(room, used), type->precision, type->scale, out);
 }

@@ -8,6 +8,7 @@
 #define SERVER_FORMAT_RECORD_OPTIONS_H
 
 #include "columnar/datetime_pattern.h"
+#include "columnar/number_locale.h"
 #include "columnar/timestamp_text.h"
 #include "format/charset.h"
 #include "format/codec.h"
@@ -37,6 +38,7 @@ struct record_options {
     const uint32_t *columns;      /* their indexes in schema */
     uint32_t column_count;
     /* text -> value */
+    const struct number_locale *numbers;              /* of DECIMAL */
     struct timestamp_context time;                    /* zone, today */
     const struct datetime_pattern *date_pattern;      /* NULL: the rules of CAST */
     const struct datetime_pattern *timestamp_pattern; /* NULL: the rules of CAST */
@@ -103,9 +105,5 @@ enum text_result record_parse_date(const struct record_options *options, struct 
  * and the policy is EXCEPTION. */
 MUST_USE enum status record_check_old_time(const struct record_options *options, enum type_id type,
                                            struct bytes text, struct error *err);
-
-/* A DECIMAL as the readers take it from text: thousands separators are dropped. */
-enum text_result record_parse_decimal(struct bytes text, bool comma_is_point,
-                                      const struct type *type, int128 *out);
 
 #endif

@@ -27,6 +27,44 @@ static void test_quotes(void **state)
     expect_rows(test, "a\"b|c\nNULL|\"\n");
 }
 
+static void test_decimals_of_a_language(void **state)
+{
+    (void)state;
+    struct format_case test = {.format = "csv",
+                               .schema = "a DECIMAL(10,2)",
+                               .options = {"locale", "fr", "sep", ";"},
+                               .input = "1,5\n1.5\n1\342\200\257234,5\n"};
+    expect_rows(test, "1.50\nNULL\n1234.50\n");
+    test.options[1] = "de";
+    expect_rows(test, "1.50\n15.00\nNULL\n");
+    test.options[1] = "en-US";
+    expect_rows(test, "15.00\n1.50\nNULL\n");
+    test.options[1] = "fr_FR"; /* Spark passes over it, and reads 15.00 */
+    expect_failure(test, STATUS_INVALID_OPTION_VALUE, OK);
+    test.format = "json";
+    expect_failure(test, STATUS_INVALID_OPTION_VALUE, OK);
+    test.options[1] = "fr-FR";
+    test.options[2] = NULL;
+    test.input = "{\"a\":\"1,5\"}\n{\"a\":1.5}\n";
+    expect_rows(test, "1.50\n1.50\n");
+}
+
+static void test_a_quote_that_stays_open(void **state)
+{
+    (void)state;
+    struct format_case test = {.format = "csv",
+                               .schema = "a INT, b INT, _corrupt_record STRING",
+                               .options = {"multiLine", "true"},
+                               .input = "2,\"open\nmore\n"};
+    expect_rows(test, "2|NULL|2,\"open\nmore\n");
+    test.input = "2,\"open\nmore";
+    expect_rows(test, "2|NULL|2,\"open\nmore\n");
+    test.input = "2,\"open\nmore\n\n";
+    expect_rows(test, "2|NULL|2,\"open\nmore\n\n");
+    test.input = "2,\"open\r\nmore\r\n";
+    expect_rows(test, "2|NULL|2,\"open\r\nmore\n");
+}
+
 static void test_stray_quotes(void **state)
 {
     (void)state;
@@ -190,6 +228,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_of_every_kind),
         cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_decimals_of_a_language),
+        cmocka_unit_test(test_a_quote_that_stays_open),
         cmocka_unit_test(test_stray_quotes),
         cmocka_unit_test(test_separators),
         cmocka_unit_test(test_blanks_and_nulls),
