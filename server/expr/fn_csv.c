@@ -72,15 +72,6 @@ static const char *option_or(const struct function_options *options, const char 
     return text == NULL ? missing : text;
 }
 
-static char decimal_point(const char *locale)
-{
-    static const char *const points[] = {"en", "ja", "zh", "ko", "he", "th", "hi"};
-    for (size_t i = 0; i < sizeof(points) / sizeof(*points); i++)
-        if (strncmp(locale, points[i], 2) == 0)
-            return '.';
-    return ',';
-}
-
 enum status csv_dialect_read(struct arena *arena, const struct function_options *options,
                              bool write, struct csv_dialect *out, struct error *err)
 {
@@ -97,7 +88,6 @@ enum status csv_dialect_read(struct arena *arena, const struct function_options 
         .nan = option_or(options, "nanValue", "NaN"),
         .positive = option_or(options, "positiveInf", "Inf"),
         .negative = option_or(options, "negativeInf", "-Inf"),
-        .point = decimal_point(option_or(options, "locale", "en-US")),
         .trim_start = function_option_is(options, "ignoreLeadingWhiteSpace", write),
         .trim_end = function_option_is(options, "ignoreTrailingWhiteSpace", write),
         .quote_all = function_option_is(options, "quoteAll", false),
@@ -248,7 +238,7 @@ static bool convert(const struct from_csv *options, const struct kernel_call *ca
     case TYPE_DOUBLE:
         return convert_floating(&options->dialect, text, out);
     case TYPE_DECIMAL:
-        return record_read_decimal(text, options->dialect.point, out);
+        return record_read_decimal(&options->format, text, out);
     case TYPE_STRING:
     case TYPE_BINARY:
         cell_builder_add(out, &text, sizeof(text));

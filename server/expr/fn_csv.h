@@ -13,7 +13,6 @@ struct csv_dialect {
     const char *nan;
     const char *positive;
     const char *negative;
-    char point; /* of decimals */
     bool trim_start;
     bool trim_end;
     bool quote_all;

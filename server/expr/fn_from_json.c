@@ -93,12 +93,13 @@ static bool convert_floating(const struct conversion *c, const struct json_node 
     return true;
 }
 
-/* A text with grouping commas, as the US locale writes decimals, is a decimal too. */
-static bool convert_decimal(const struct json_node *node, struct cell_builder *out)
+/* A text as the option `locale` says is a decimal too. */
+static bool convert_decimal(const struct record_format *format, const struct json_node *node,
+                            struct cell_builder *out)
 {
     int128 value;
     if (node->kind == JSON_DOM_STRING)
-        return record_read_decimal(node->text, '.', out);
+        return record_read_decimal(format, node->text, out);
     if (node->kind != JSON_DOM_INTEGER && node->kind != JSON_DOM_FLOAT)
         return false;
     if (decimal_parse(node->text, out->type->precision, out->type->scale, &value) != TEXT_OK)
@@ -219,7 +220,7 @@ static bool convert_present(struct conversion *c, uint32_t index, struct cell_bu
     case TYPE_DOUBLE:
         return convert_floating(c, node, out);
     case TYPE_DECIMAL:
-        return convert_decimal(node, out);
+        return convert_decimal(&c->options->format, node, out);
     case TYPE_STRING:
         return convert_string(c, index, out);
     case TYPE_BINARY:

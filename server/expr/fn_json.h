@@ -3,6 +3,7 @@
 #ifndef SERVER_EXPR_FN_JSON_H
 #define SERVER_EXPR_FN_JSON_H
 
+#include "columnar/number_locale.h"
 #include "expr/json_dom.h"
 #include "expr/resolvers.h"
 
@@ -43,10 +44,12 @@ struct record_format {
     const struct datetime_pattern *timestamp_ntz;
     const struct zone *zone; /* of the option timeZone; NULL: the session's */
     const char *corrupt_column;
+    const struct number_locale *numbers; /* of DECIMALs in texts */
 };
 
 /* Reads mode, dateFormat, timestampFormat, timestampNTZFormat, timeZone,
- * columnNameOfCorruptRecord.  Errors: those of patterns and zones, PARSE_MODE_UNSUPPORTED. */
+ * columnNameOfCorruptRecord, locale.  Errors: those of patterns and zones, PARSE_MODE_UNSUPPORTED,
+ * INVALID_OPTION_VALUE (locale). */
 MUST_USE enum status record_format_read(struct resolve_context *ctx, const struct expr *call,
                                         const struct function_options *options, bool write,
                                         struct record_format *out, struct error *err);

@@ -151,5 +151,10 @@ enum status record_format_read(struct resolve_context *ctx, const struct expr *c
     const char *corrupt = function_option(options, "columnNameOfCorruptRecord");
     if (corrupt != NULL)
         out->corrupt_column = corrupt;
+    const char *locale = function_option(options, "locale");
+    out->numbers = locale == NULL ? number_locale_us() : number_locale_find(locale);
+    if (out->numbers == NULL)
+        return error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", "locale", "value", locale,
+                           "expected", "the tag of a language that is known, as de or de-CH", NULL);
     return OK;
 }

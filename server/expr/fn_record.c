@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "columnar/datetime_pattern.h"
-#include "columnar/decimal.h"
 #include "columnar/interval_text.h"
 #include "columnar/timestamp_text.h"
 #include "expr/fn_support.h"
@@ -34,19 +33,11 @@ bool record_add_integer(int64_t value, struct cell_builder *out)
     }
 }
 
-bool record_read_decimal(struct bytes text, char point, struct cell_builder *out)
+bool record_read_decimal(const struct record_format *format, struct bytes text,
+                         struct cell_builder *out)
 {
-    char plain[256];
-    size_t size = 0;
     int128 value;
-    char group = point == '.' ? ',' : '.';
-    for (size_t i = 0; i < text.size_bytes && size < sizeof(plain); i++) {
-        char c = (char)text.data[i];
-        if (c != group)
-            plain[size++] = c == point ? '.' : c;
-    }
-    if (decimal_parse(bytes_of(plain, size), out->type->precision, out->type->scale, &value) !=
-        TEXT_OK)
+    if (number_locale_parse_decimal(format->numbers, text, out->type, &value) != TEXT_OK)
         return false;
     cell_builder_add(out, &value, sizeof(value));
     return true;

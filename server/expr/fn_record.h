@@ -10,8 +10,8 @@
  * the type.
  */
 bool record_add_integer(int64_t value, struct cell_builder *out);
-/* Separators between groups are dropped: ',' if the point is '.', '.' if it is ','. */
-bool record_read_decimal(struct bytes text, char point, struct cell_builder *out);
+bool record_read_decimal(const struct record_format *format, struct bytes text,
+                         struct cell_builder *out);
 /* DATE, TIMESTAMP, TIMESTAMP_NTZ and the intervals. */
 bool record_read_time(const struct record_format *format, const struct kernel_call *call,
                       struct bytes text, struct cell_builder *out);
