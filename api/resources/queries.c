@@ -26,6 +26,9 @@ static enum status check_spec(struct request *request, struct response *response
     if (name != NULL) /* a new one is checked where nobody else creates another at the same time */
         control_check_shared(request->api->control, validation->spec, name,
                              validation->diagnostics);
+    if (!diagnostics_has_errors(validation->diagnostics))
+        control_check_leftover(request->api->control, validation->spec, name,
+                               validation->diagnostics);
     *legal = !diagnostics_has_errors(validation->diagnostics);
     if (!*legal)
         problem_respond_all(request, response, validation->diagnostics, validation->spec);
@@ -69,6 +72,24 @@ static void respond_stored(struct request *request, struct response *response,
             arena_sprintf(request->arena, "/v1/queries/%s", result->snapshot->definition->name));
 }
 
+/* What creating the query would find out where nobody else creates one at the same time. */
+static enum status check_new(struct request *request, const struct validation *validation,
+                             struct error *err)
+{
+    const char *name = validation->spec->name;
+    struct query_snapshot *taken = name == NULL ? NULL : control_find(request->api->control, name);
+    if (taken != NULL) {
+        query_snapshot_unref(taken);
+        return error_raise(err, STATUS_QUERY_ALREADY_EXISTS, "query", name, NULL);
+    }
+    control_check_shared(request->api->control, validation->spec, NULL, validation->diagnostics);
+    const struct diagnostic *first = diagnostics_first_error(validation->diagnostics);
+    if (first == NULL)
+        return OK;
+    *err = first->error;
+    return err->status;
+}
+
 enum status create_query(struct request *request, struct response *response, struct error *err)
 {
     static const char *const arguments[] = {"validateOnly", NULL};
@@ -82,6 +103,8 @@ enum status create_query(struct request *request, struct response *response, str
         TRY(check_spec(request, response, NULL, &validation, &legal, err));
         if (!legal)
             return OK;
+        if (validate_only)
+            TRY(check_new(request, &validation, err));
         if (validate_only)
             return respond_valid(request, response, validation.spec);
         const char *name = validation.spec->name;

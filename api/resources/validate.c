@@ -108,6 +108,9 @@ enum status validate_query(struct request *request, struct response *response, s
                        &validation, err));
     control_check_shared(request->api->control, validation.spec, validation.spec->name,
                          validation.diagnostics);
+    if (!diagnostics_has_errors(validation.diagnostics))
+        control_check_leftover(request->api->control, validation.spec, validation.spec->name,
+                               validation.diagnostics);
     api_put_validation(&response->body, &validation);
     return OK;
 }

@@ -3,7 +3,9 @@
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "base/metric.h"
+#include "base/vfs_posix.h"
 #include "control/reports.h"
+#include "sink/sink_file.h"
 #include "spec/diagnostics.h"
 
 #include <signal.h>
@@ -183,6 +185,62 @@ void control_check_shared(struct control *control, const struct query_spec *spec
     }
     query_definition_unref(definition);
     free(list);
+}
+
+/* True if the checkpoint has an id already: the batches may be its own. */
+static bool has_begun(const struct query_definition *definition)
+{
+    if (definition == NULL || definition->checkpoint == NULL)
+        return false;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/identity.json", definition->checkpoint);
+    bool found = vfs_exists(vfs_posix(), buffer_text(&path));
+    buffer_fini(&path);
+    return found;
+}
+
+/* True if a query that is there has a directory of the definition's. */
+static bool is_shared(struct control *control, const struct query_definition *definition)
+{
+    size_t count = 0;
+    bool shared = false;
+    struct query_snapshot **list = control_list(control, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct error ignored = ERROR_INIT;
+        shared |= query_check_shared(definition, definition->checkpoint, list[i]->definition,
+                                     &ignored) != OK;
+        query_snapshot_unref(list[i]);
+    }
+    free(list);
+    return shared;
+}
+
+static bool may_look(struct control *control, const char *dir)
+{
+    struct error ignored = ERROR_INIT;
+    return dir != NULL && path_policy_check(control_paths(control), dir, &ignored) == OK;
+}
+
+void control_check_leftover(struct control *control, const struct query_spec *spec,
+                            const char *name, struct diagnostics *diagnostics)
+{
+    struct query_snapshot *same = name == NULL ? NULL : control_find(control, name);
+    struct query_definition *definition =
+        query_definition_new(spec, name == NULL ? "" : name, "{}");
+    char owner[SINK_OWNER_SIZE];
+    if (may_look(control, definition->sink_path) && !has_begun(definition) &&
+        !has_begun(same == NULL ? NULL : same->definition) &&
+        sink_file_owner(vfs_posix(), definition->sink_path, owner) &&
+        !is_shared(control, definition)) { /* said with its name, then */
+        struct error err = ERROR_INIT;
+        (void)error_raise(&err, STATUS_SINK_PATH_IN_USE, "path", definition->sink_path, "queryId",
+                          owner, NULL);
+        (void)snprintf(err.pointer, sizeof err.pointer, "/sink/options/path");
+        (void)diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, &err);
+    }
+    if (same != NULL)
+        query_snapshot_unref(same);
+    query_definition_unref(definition);
 }
 
 struct command *command_new(enum command_kind kind, const char *name)

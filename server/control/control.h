@@ -58,6 +58,11 @@ struct query_snapshot **control_list(struct control *control, size_t *count);
 void control_check_shared(struct control *control, const struct query_spec *spec, const char *name,
                           struct diagnostics *diagnostics);
 
+/* Whether the sink's directory holds the batches of a query that is gone: without a checkpoint that
+ * has begun, none can be this query's (`name`; NULL: a new one).  Threads: any. */
+void control_check_leftover(struct control *control, const struct query_spec *spec,
+                            const char *name, struct diagnostics *diagnostics);
+
 enum command_kind {
     COMMAND_CREATE,  /* definition, desired_running */
     COMMAND_REPLACE, /* definition, apply_now, rule, if_match */

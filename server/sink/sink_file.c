@@ -752,3 +752,36 @@ static void file_close(struct sink *self)
 const struct sink_ops sink_file_json = FILE_SINK("json");
 const struct sink_ops sink_file_csv = FILE_SINK("csv");
 const struct sink_ops sink_file_text = FILE_SINK("text");
+
+/* ---- whose directory it is ---- */
+
+struct owner_search {
+    struct vfs_visitor visitor;
+    char *owner;
+};
+
+static enum status visit_for_owner(struct vfs_visitor *visitor, const char *name,
+                                   enum vfs_kind kind, struct error *err)
+{
+    (void)kind;
+    (void)err;
+    struct owner_search *search = (struct owner_search *)visitor;
+    size_t prefix = sizeof MARKER_PREFIX - 1;
+    int64_t batch_id = 0;
+    if (strncmp(name, MARKER_PREFIX, prefix) != 0 || strlen(name) < prefix + QUERY_ID_SIZE + 2 ||
+        name[prefix + QUERY_ID_SIZE] != '-' ||
+        !parse_id(name + prefix + QUERY_ID_SIZE + 1, '\0', &batch_id))
+        return OK;
+    memcpy(search->owner, name + prefix, QUERY_ID_SIZE);
+    search->owner[QUERY_ID_SIZE] = '\0';
+    return OK;
+}
+
+bool sink_file_owner(struct vfs *vfs, const char *dir, char owner[SINK_OWNER_SIZE])
+{
+    struct error ignored = ERROR_INIT;
+    struct owner_search search = {.visitor = {.visit = visit_for_owner}, .owner = owner};
+    owner[0] = '\0';
+    (void)!vfs_scan(vfs, dir, &search.visitor, &ignored);
+    return owner[0] != '\0';
+}

@@ -4,10 +4,16 @@
 #ifndef SERVER_SINK_SINK_FILE_H
 #define SERVER_SINK_SINK_FILE_H
 
+#include "base/vfs.h"
 #include "sink/sink.h"
 
 extern const struct sink_ops sink_file_json;
 extern const struct sink_ops sink_file_csv;
 extern const struct sink_ops sink_file_text;
+
+#define SINK_OWNER_SIZE 37 /* a UUID and its NUL */
+
+/* The id of a query whose batches lie in the directory, which is no other's then.  False: none. */
+bool sink_file_owner(struct vfs *vfs, const char *dir, char owner[SINK_OWNER_SIZE]);
 
 #endif

@@ -347,6 +347,15 @@ static void two_queries_never_write_to_one_directory(void **state)
         assert_string_equal(text_of(first, "pointer"), "/sink/options/path");
         json_decref(answer);
     }
+    refused(&server,
+            &(struct call){.method = "POST",
+                           .path = "/v1/queries?validateOnly=true",
+                           .body = WRITES("w1", "/tmp/tidemill-w/out3")},
+            409, "QUERY_ALREADY_EXISTS");
+    refused(&server,
+            &(struct call){
+                .method = "POST", .path = "/v1/queries?validateOnly=true", .body = bodies[0]},
+            409, "SINK_PATH_IN_USE");
     json_decref(post(&server, "/v1/queries", WRITES("w2", "/tmp/tidemill-w/out2"), 201));
     refused(&server,
             &(struct call){.method = "PUT",
@@ -359,6 +368,34 @@ static void two_queries_never_write_to_one_directory(void **state)
     json_decref(answer);
     remove_query("w1");
     remove_query("w2");
+}
+
+/* What a query that was deleted has written is no new query's, and said before one is made. */
+static void the_output_of_a_deleted_query_is_left_alone(void **state)
+{
+    (void)state;
+    char body[1024], text[256];
+    make_dir(&server, "left");
+    write_file(&server, "left/.tidemill-0f2f1c0a-7a6b-4b0e-9d0c-1f2e3d4c5b6a-3", "");
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"late\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT value "
+        "FROM c\",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/left\"}},"
+        "\"desiredState\":\"STOPPED\"}",
+        server.dir);
+    static const char *const paths[] = {"/v1/queries", "/v1/queries?validateOnly=true"};
+    for (size_t i = 0; i < 2; i++)
+        refused(&server, &(struct call){.method = "POST", .path = paths[i], .body = body}, 409,
+                "SINK_PATH_IN_USE");
+    json_t *answer = post(&server, "/v1/validate", body, 200);
+    const json_t *first = json_array_get(json_object_get(answer, "diagnostics"), 0);
+    assert_string_equal(text_of(first, "pointer"), "/sink/options/path");
+    json_decref(answer);
+    (void)snprintf(text, sizeof text, "%s/left/.tidemill-0f2f1c0a-7a6b-4b0e-9d0c-1f2e3d4c5b6a-3",
+                   server.dir);
+    assert_int_equal(unlink(text), 0);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    remove_query("late");
 }
 
 /* A worker that does not answer is killed; the query is stopped and loses nothing by it. */
@@ -394,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
         cmocka_unit_test(a_damaged_record_is_shown_and_left_alone),
         cmocka_unit_test(two_queries_never_write_to_one_directory),
+        cmocka_unit_test(the_output_of_a_deleted_query_is_left_alone),
         cmocka_unit_test(a_hung_worker_does_not_stop_a_stop),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
