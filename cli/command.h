@@ -101,6 +101,8 @@ int command_await(const struct given *given);
 int command_status(const struct given *given);
 void print_status(const json_t *status);
 bool state_is_ended(const char *state);
+/* That the option, if it is given, names a state of queries; says so if not.  The exit code. */
+int check_state(const struct given *given, enum cli_option option);
 
 /* ---- commands_watch.c: what it does and did ---- */
 

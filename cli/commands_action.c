@@ -3,6 +3,8 @@
  */
 #include "cli/command.h"
 
+#include "base/options.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -133,6 +135,30 @@ bool state_is_ended(const char *state)
            strcmp(state, "FINISHED") == 0;
 }
 
+int check_state(const struct given *given, enum cli_option option)
+{
+    static const char *const states[] = {"STOPPED",  "STARTING", "RUNNING",  "STOPPING",
+                                         "RETRYING", "FAILED",   "FINISHED", "UNKNOWN"};
+    const size_t count = sizeof states / sizeof states[0];
+    const char *state = value_of(given, option);
+    for (size_t i = 0; state != NULL && i < count; i++)
+        if (strcmp(states[i], state) == 0)
+            return EXIT_OK;
+    if (state == NULL)
+        return EXIT_OK;
+    const char *nearest = nearest_name(state, states, count);
+    struct buffer detail = {0};
+    buffer_add_text(&detail, state);
+    if (nearest != NULL)
+        buffer_printf(&detail, ". Did you mean %s?", nearest);
+    int code = (int)cli_usage(given->arguments->command,
+                              "a state is STOPPED, STARTING, RUNNING, STOPPING, RETRYING, FAILED, "
+                              "FINISHED or UNKNOWN, not",
+                              buffer_text(&detail));
+    buffer_fini(&detail);
+    return code;
+}
+
 static double seconds_now(void)
 {
     struct timespec now;
@@ -180,30 +206,15 @@ static int wait_for_state(const struct given *given, const char *path)
     return code;
 }
 
-static bool is_state(const char *text)
-{
-    static const char *const states[] = {"STOPPED",  "STARTING", "RUNNING",  "STOPPING",
-                                         "RETRYING", "FAILED",   "FINISHED", "UNKNOWN"};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        if (strcmp(states[i], text) == 0)
-            return true;
-    return false;
-}
-
 int command_status(const struct given *given)
 {
     struct buffer path = {0};
     const char *text = query_path(given->target, "/status", &path);
     const char *wished = value_of(given, CLI_WAIT_STATE);
-    int code = EXIT_OK;
-    if (wished != NULL && !is_state(wished)) {
-        code = (int)cli_usage(given->arguments->command,
-                              "a state is STOPPED, STARTING, RUNNING, STOPPING, RETRYING, FAILED, "
-                              "FINISHED or UNKNOWN, not",
-                              wished);
-    } else if (wished != NULL) {
+    int code = check_state(given, CLI_WAIT_STATE);
+    if (code == EXIT_OK && wished != NULL) {
         code = wait_for_state(given, text);
-    } else {
+    } else if (code == EXIT_OK) {
         const struct http_call call = {.method = "GET", .path = text};
         code = call_action(given, &call);
     }

@@ -168,12 +168,14 @@ int command_ls(const struct given *given)
 {
     json_t *all = json_array();
     struct buffer token = {0}, next = {0};
-    int code = EXIT_OK;
-    do {
+    int code = check_state(given, CLI_STATE);
+    while (code == EXIT_OK) {
         buffer_clear(&token);
         buffer_add_bytes(&token, buffer_bytes(&next));
         code = read_page(given, buffer_text(&token), all, &next);
-    } while (code == EXIT_OK && next.size_bytes > 0);
+        if (next.size_bytes == 0)
+            break;
+    }
     if (code == EXIT_OK && given->json) {
         json_t *document = json_pack("{s:O, s:n}", "queries", all, "nextPageToken");
         print_json(document);

@@ -355,7 +355,8 @@ static int dispatch(int argc, char **argv)
     const char *second = argc > 2 ? argv[2] : NULL;
     const struct cli_command *command = cli_find(name, second, &words);
     bool helping = asks_help(argc - 1, argv + 1);
-    if (command != NULL && helping && strcmp(name, "help") != 0) {
+    if (command != NULL && helping && strcmp(argv[1], "--help") != 0 &&
+        strcmp(argv[1], "-h") != 0) {
         cli_help(command);
         return EXIT_OK;
     }

@@ -89,6 +89,9 @@ static void every_command_has_its_help(void **state)
         expect(0, call, "9 the query failed");
     }
     expect(0, "checkpoint --help", "checkpoint verify [DIR]");
+    expect(0, "help --help", "tidemill help [COMMAND] [SUBCOMMAND]");
+    expect(0, "help -h", "Example: tidemill help status");
+    expect(0, "--help", "tidemill processAllAvailable QUERY");
     expect(0, "help", "tidemill processAllAvailable QUERY");
 }
 
@@ -113,6 +116,7 @@ static void misspelt_names_are_answered_with_the_nearest(void **state)
         {"rm cli --xyzzy", "has no option --xyzzy"},
         {"ls --to-batch 3", "has no option --to-batch"}, /* another command has it */
         {"checkpoint", "tidemill checkpoint rewind"},
+        {"ls --state RUNING", "Did you mean RUNNING?"},
         {"help stats", "Did you mean status?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
