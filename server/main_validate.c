@@ -46,6 +46,7 @@ int validate(const struct arguments *arguments, struct config *config)
         return code;
     struct arena *arena = arena_new("request", 0);
     struct path_policy *paths = path_policy_new(config);
+    path_policy_allow_relative(paths); /* as `run` does */
     if (query_validate(arena, paths, buffer_bytes(&json), &validation, &err) == OK) {
         if (arguments_json(arguments))
             print_json(&validation);

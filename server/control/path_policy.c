@@ -11,6 +11,7 @@
 struct path_policy {
     struct arena *arena;
     bool everything;
+    bool relative; /* paths may be relative */
     const char **roots;
     size_t root_count;
     char text[400]; /* "/a, /b" for messages */
@@ -62,6 +63,16 @@ struct path_policy *path_policy_new(const struct config *config)
         used += (size_t)snprintf(policy->text + used, sizeof policy->text - used, "%s%s",
                                  i == 0 ? "" : ", ", policy->roots[i]);
     return policy;
+}
+
+void path_policy_allow_relative(struct path_policy *policy)
+{
+    policy->relative = true;
+}
+
+bool path_policy_relative(const struct path_policy *policy)
+{
+    return policy->relative;
 }
 
 void path_policy_free(struct path_policy *policy)

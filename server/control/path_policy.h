@@ -14,6 +14,10 @@ struct path_policy;
 /* The roots of allowPath; none: everything while listening on loopback, else the data directory. */
 struct path_policy *path_policy_new(const struct config *config);
 void path_policy_free(struct path_policy *policy); /* NULL is fine */
+/* Relative paths count from the working directory of the caller.  Otherwise query_check_paths()
+ * refuses them: a server may be started again elsewhere. */
+void path_policy_allow_relative(struct path_policy *policy);
+bool path_policy_relative(const struct path_policy *policy);
 
 /* True for "127.0.0.0/8:port", "[::1]:port" and "localhost:port". */
 bool listen_is_loopback(const char *listen);

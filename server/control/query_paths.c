@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/vfs_posix.h"
+#include "format/format.h"
 #include "source/file_options.h"
 
 #include <linux/magic.h>
@@ -160,10 +161,47 @@ static enum status check_base(const struct path_policy *paths, const struct opti
     return diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL);
 }
 
+/* A relative path would lead elsewhere after a restart of the server from another directory. */
+static enum status check_absolute(const struct path_policy *paths, const char *format,
+                                  const struct options *options, struct diagnostics *diagnostics,
+                                  struct error *err)
+{
+    static const char *const names[] = {"path", "basePath", "sourceArchiveDir"};
+    if (path_policy_relative(paths) || format == NULL || format_find(format) == NULL)
+        return OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *path = options_get(options, names[i]);
+        const char *local = path == NULL ? "" : path_strip_file_scheme(path);
+        if (*local == '\0' || *local == '/' || path_scheme_length(local) > 0)
+            continue;
+        (void)error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", names[i], "value", path,
+                          "expected", "an absolute path: a server may be started anywhere", NULL);
+        options_point_at(options, names[i], err);
+        TRY(diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL));
+    }
+    return OK;
+}
+
+static enum status check_all_absolute(const struct path_policy *paths,
+                                      const struct query_spec *spec,
+                                      struct diagnostics *diagnostics, struct error *err)
+{
+    for (size_t i = 0; i < spec->source_count; i++)
+        TRY(check_absolute(paths, spec->sources[i].format, &spec->sources[i].options, diagnostics,
+                           err));
+    for (size_t i = 0; i < spec->table_count; i++)
+        TRY(check_absolute(paths, spec->tables[i].format, &spec->tables[i].options, diagnostics,
+                           err));
+    return spec->has_sink
+               ? check_absolute(paths, spec->sink.format, &spec->sink.options, diagnostics, err)
+               : OK;
+}
+
 enum status query_check_paths(struct arena *arena, const struct path_policy *paths,
                               const struct query_spec *spec, struct diagnostics *diagnostics,
                               struct error *err)
 {
+    TRY(check_all_absolute(paths, spec, diagnostics, err));
     TRY(path_policy_check_spec(paths, spec, diagnostics, err));
     TRY(check_links(arena, paths, spec, diagnostics, err));
     TRY(check_checkpoint(arena, spec, diagnostics, err));

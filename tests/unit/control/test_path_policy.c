@@ -1,5 +1,7 @@
 #include "control/path_policy.h"
 
+#include "control/query_validate.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,6 +117,39 @@ static void roots_by_table(void **state)
     path_policy_free(policy);
 }
 
+/* How many errors the spec has whose source and sink have these paths. */
+static size_t errors_of(const struct path_policy *policy, const char *in, const char *out)
+{
+    struct arena *arena = arena_new("test", 0);
+    const char *json = arena_sprintf(
+        arena,
+        "{\"name\":\"q\",\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT\","
+        "\"options\":{\"path\":\"%s\"}}},\"sql\":\"SELECT a FROM s\","
+        "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s\"}}}",
+        in, out);
+    size_t count = query_count_errors(arena, policy, bytes_of_text(json));
+    arena_free(arena);
+    return count;
+}
+
+static void a_server_refuses_relative_paths(void **state)
+{
+    (void)state;
+    char out[128], uri[128];
+    (void)snprintf(out, sizeof out, "%s/new", dir);
+    (void)snprintf(uri, sizeof uri, "file://%s/new", dir);
+    struct path_policy *policy = policy_of("127.0.0.1:0", NULL);
+    assert_int_equal(errors_of(policy, inside, out), 0);
+    assert_int_equal(errors_of(policy, inside, uri), 0);
+    assert_int_equal(errors_of(policy, ".", out), 1);
+    assert_int_equal(errors_of(policy, inside, "some/out"), 1);
+    assert_int_equal(errors_of(policy, inside, "file:some/out"), 1);
+    path_policy_allow_relative(policy);
+    assert_int_equal(errors_of(policy, ".", out), 0);
+    assert_int_equal(errors_of(policy, inside, "some/out"), 0);
+    path_policy_free(policy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +157,7 @@ int main(void)
         cmocka_unit_test(everything_is_allowed_on_loopback),
         cmocka_unit_test(the_data_directory_is_allowed_elsewhere),
         cmocka_unit_test(roots_by_table),
+        cmocka_unit_test(a_server_refuses_relative_paths),
     };
     return cmocka_run_group_tests_name("control/path_policy", tests, setup, teardown) != 0;
 }
