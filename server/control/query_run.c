@@ -378,11 +378,13 @@ static void count_progress(const char *name, json_t *document)
     const struct metric_labels labels = {{name}};
     metric_add(metric_series(METRIC_query_input_rows_total, &labels),
                number_at(document, "numInputRows"));
-    double output = number_at(json_object_get(document, "sink"), "numOutputRows");
-    if (output > 0)
-        metric_add(metric_series(METRIC_query_output_rows_total, &labels), output);
     double millis = number_at(json_object_get(document, "durationMs"), "triggerExecution");
     metric_observe(metric_series(METRIC_query_batch_duration_seconds, &labels), millis / 1000);
+}
+
+/* Also of an idle query. */
+static void count_standing(const char *name, json_t *document)
+{
     count_state_rows(name, document);
     count_uncleaned(name, document);
     set_watermark(name, document);
@@ -407,13 +409,18 @@ static void on_progress(struct control *control, struct query *query, const stru
         json_decref(document);
         return;
     }
+    bool idle = message->number[1] != 0; /* as in Spark, no document of it is kept */
+    if (query->now.state != QUERY_STARTING && !idle)
+        count_progress(query->now.definition->name, document);
+    if (query->now.state != QUERY_STARTING)
+        count_standing(query->now.definition->name, document);
+    json_decref(document);
+    if (idle)
+        return;
     if (history_append(query->progress_log, message->text[0], &err) != OK)
         log_error_event(
             control->options.log, LOG_WARN, "progress_not_recorded", &err,
             (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
-    if (query->now.state != QUERY_STARTING)
-        count_progress(query->now.definition->name, document);
-    json_decref(document);
     shared_text_unref(query->now.progress);
     query->now.progress = shared_text_new(message->text[0]);
     query_publish(control, query);
@@ -425,6 +432,7 @@ static void on_batch(struct control *control, struct query *query, const struct 
     query->now.last_batch_id = message->number[0];
     const struct metric_labels labels = {{query->now.definition->name}};
     metric_add(metric_series(METRIC_query_batches_total, &labels), 1);
+    metric_add(metric_series(METRIC_query_output_rows_total, &labels), (double)message->number[1]);
     metric_set(metric_series(METRIC_query_last_batch_id, &labels), (double)message->number[0]);
     query_publish(control, query);
 }

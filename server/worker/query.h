@@ -34,8 +34,10 @@ struct query_status {
 /* Who wants to know what happens.  Members may be NULL.  Threads: the batch thread. */
 struct query_observer {
     void (*status)(struct query_observer *self, const struct query_status *status);
-    /* A batch has been committed (or, idle, the interval for saying so has passed). */
-    void (*progress)(struct query_observer *self, int64_t batch_id, bool idle, struct bytes json);
+    /* A batch has been committed, with so many rows for the sink; or, with -1 rows, the query is
+     * idle and the interval for saying so has passed. */
+    void (*progress)(struct query_observer *self, int64_t batch_id, int64_t output_rows,
+                     struct bytes json);
 };
 
 struct query_config {

@@ -18,12 +18,12 @@
 #define POLL_SOURCES_MAX 64
 #define IDLE_SYNC_US     200000 /* an idle query makes its last COMMIT durable after this */
 
-static void report(struct query *query, int64_t batch_id, bool idle)
+static void report(struct query *query, int64_t batch_id, int64_t output_rows)
 {
     struct query_observer *observer = query->config.observer;
     query->last_progress_us = clock_monotonic_us(query->config.clock);
     if (observer != NULL && observer->progress != NULL)
-        observer->progress(observer, batch_id, idle, buffer_bytes(&query->scratch));
+        observer->progress(observer, batch_id, output_rows, buffer_bytes(&query->scratch));
 }
 
 static enum status run_batch(struct query *query, struct error *err)
@@ -42,7 +42,7 @@ static enum status run_batch(struct query *query, struct error *err)
                   log_u64("numOutputRows", query->result.output_rows),
                   log_i64("durationMs", (query->timing.ended_us - query->timing.started_us) / 1000),
                   {0}});
-    report(query, intent->batch_id, false);
+    report(query, intent->batch_id, (int64_t)query->result.output_rows);
     return state_snapshot_consider(query, intent->batch_id, err);
 }
 
@@ -55,7 +55,7 @@ static void idle_report(struct query *query)
     query->timing.ended_us = clock_monotonic_us(query->config.clock);
     buffer_clear(&query->scratch);
     progress_idle(query, &query->scratch);
-    report(query, query->next_batch_id, true);
+    report(query, query->next_batch_id, -1);
 }
 
 enum status worker_step(struct query *query, enum step_outcome *outcome, struct error *err)

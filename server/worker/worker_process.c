@@ -40,14 +40,15 @@ static void send_status(struct query_observer *self, const struct query_status *
     control_send(observer->control, &message);
 }
 
-static void send_progress(struct query_observer *self, int64_t batch_id, bool idle,
+static void send_progress(struct query_observer *self, int64_t batch_id, int64_t output_rows,
                           struct bytes json)
 {
     struct server_observer *observer = (struct server_observer *)self;
-    struct message message = {.kind = MESSAGE_PROGRESS, .number = {batch_id}, .text = {json}};
+    struct message message = {
+        .kind = MESSAGE_PROGRESS, .number = {batch_id, output_rows < 0}, .text = {json}};
     control_send(observer->control, &message);
-    struct message batch = {.kind = MESSAGE_BATCH, .number = {batch_id}};
-    if (!idle)
+    struct message batch = {.kind = MESSAGE_BATCH, .number = {batch_id, output_rows}};
+    if (output_rows >= 0)
         control_send(observer->control, &batch);
 }
 
@@ -230,13 +231,15 @@ struct printing_observer {
     bool json;
 };
 
-static void print_progress(struct query_observer *self, int64_t batch_id, bool idle,
+static void print_progress(struct query_observer *self, int64_t batch_id, int64_t output_rows,
                            struct bytes json)
 {
     const struct printing_observer *observer = (const struct printing_observer *)self;
+    if (output_rows < 0)
+        return;
     if (observer->json)
         (void)printf("%.*s\n", (int)json.size_bytes, (const char *)json.data);
-    else if (!idle)
+    else
         (void)printf("batch %" PRId64 " committed\n", batch_id);
     (void)fflush(stdout);
 }

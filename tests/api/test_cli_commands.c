@@ -292,6 +292,34 @@ static void output_that_is_lost_is_an_error(void **state)
     expect(0, "rm full --force", "deleted");
 }
 
+/* An idle query has batches neither in its progress nor in its metrics; file sinks count rows. */
+static void an_idle_query_runs_no_batches(void **state)
+{
+    (void)state;
+    char spec[1024];
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"calm\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a "
+        "INT\",\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT a FROM c\","
+        "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/calm.out\"}},\"conf\":{"
+        "\"spark.sql.streaming.noDataProgressEventInterval\":\"1ms\"}}",
+        server.dir, server.dir);
+    write_file(&server, "calm.spec", spec);
+    expect(0, with_file("submit", "calm.spec"), "calm: ");
+    expect(0, "processAllAvailable calm --timeout 60", NULL);
+    for (int i = 0; i < 3; i++)
+        expect(0, "trigger calm", "calm: RUNNING");
+    expect(0, "progress calm -n 100", "batch 0 ");
+    assert_null(strstr(output, "batch 1 "));
+    static const char *const lines[] = {"batches_total{query=\"calm\"} 1\n",
+                                        "input_rows_total{query=\"calm\"} 2\n",
+                                        "output_rows_total{query=\"calm\"} 2\n",
+                                        "batch_duration_seconds_count{query=\"calm\"} 1\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        expect(0, "call GET /metrics", lines[i]);
+    expect(0, "rm calm --force", "deleted");
+}
+
 static void any_operation_can_be_called(void **state)
 {
     (void)state;
@@ -318,6 +346,7 @@ int main(void)
         cmocka_unit_test(the_catalogue_of_metrics_is_what_the_server_publishes),
         cmocka_unit_test(numbers_stay_as_the_server_wrote_them),
         cmocka_unit_test(output_that_is_lost_is_an_error),
+        cmocka_unit_test(an_idle_query_runs_no_batches),
         cmocka_unit_test(any_operation_can_be_called),
     };
     return cmocka_run_group_tests_name("api/cli_commands", tests, cli_setup, cli_teardown) != 0;

@@ -22,8 +22,10 @@ static void note(struct world *world, const char *what, const char *text)
 
 /* ---- progress ---- */
 
-static void on_progress(struct query_observer *self, int64_t batch_id, bool idle, struct bytes json)
+static void on_progress(struct query_observer *self, int64_t batch_id, int64_t output_rows,
+                        struct bytes json)
 {
+    bool idle = output_rows < 0;
     struct world *world =
         (struct world *)(void *)((uint8_t *)self - offsetof(struct world, observer));
     (void)batch_id;
