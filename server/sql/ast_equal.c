@@ -10,7 +10,9 @@ static bool window_equal(const struct ast_window *a, const struct ast_window *b)
 
 static bool name_equal(const struct ast_name *a, const struct ast_name *b)
 {
-    return (a->text.data == NULL) == (b->text.data == NULL) && bytes_equal(a->text, b->text);
+    if (a->text.data == NULL || b->text.data == NULL)
+        return a->text.data == b->text.data;
+    return bytes_equal(a->text, b->text);
 }
 
 static bool names_equal(const struct ast_name_list *a, const struct ast_name_list *b)
