@@ -275,7 +275,8 @@ int command_call(const struct given *given)
     if (code == EXIT_OK)
         call_server(given, &call, &document, &reply, &code);
     struct bytes answer = buffer_bytes(&reply.body);
-    if (code == EXIT_OK && answer.size_bytes > 0 && memchr("{[", answer.data[0], 2) != NULL)
+    if (code == EXIT_OK && answer.size_bytes > 0 &&
+        (answer.data[0] == '{' || answer.data[0] == '['))
         print_json_text(answer);
     else if (code == EXIT_OK)
         (void)fwrite(reply.body.data, 1, reply.body.size_bytes, stdout);
