@@ -96,10 +96,10 @@ void json_copy_value(struct json_lexer *lexer, struct bytes text, struct buffer 
             names = *at == '{';
             buffer_add_byte(out, *at++);
         } else if (*at == '}' || *at == ']') {
-            open.size_bytes--;
+            open.size_bytes -= open.size_bytes > 0;
             buffer_add_byte(out, *at++);
         } else if (*at == ',') {
-            names = open.data[open.size_bytes - 1] == '{';
+            names = open.size_bytes > 0 && open.data[open.size_bytes - 1] == '{';
             buffer_add_byte(out, *at++);
         } else if (names) {
             CHECK(json_name(lexer, &at, &name) == JSON_SET);

@@ -152,6 +152,7 @@ static struct seen_entry take_least(struct seen_merge *merge, size_t *read)
         if (merge->at[i] == merge->inputs[i].count)
             continue;
         const struct seen_entry *next = &merge->inputs[i].entries[merge->at[i]];
+        CHECK(next != NULL); /* a run with entries is mapped */
         if (!seen_entry_same(next, &entry))
             continue;
         if (next->mtime_us > entry.mtime_us)
