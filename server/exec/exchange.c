@@ -24,6 +24,9 @@ struct piece {
 struct lane { /* what goes to one partition */
     struct piece *first;
     struct piece **end;
+    uint64_t bytes; /* of the pieces' memory */
+    uint64_t rows;  /* of all */
+    uint64_t moved_bytes;
     struct spill_extents moved; /* what came before */
 };
 
@@ -82,6 +85,7 @@ static void clear_lane(struct lane *lane)
 {
     lane->first = NULL;
     lane->end = &lane->first;
+    lane->bytes = 0;
 }
 
 void exchange_begin(struct exchange_writer *writer, const struct exec_context *ctx)
@@ -100,6 +104,7 @@ void exchange_begin(struct exchange_writer *writer, const struct exec_context *c
     for (uint32_t i = 0; i < writer->lane_count; i++) {
         spill_extents_fini(&writer->lanes[i].moved);
         clear_lane(&writer->lanes[i]);
+        writer->lanes[i].rows = writer->lanes[i].moved_bytes = 0;
     }
 }
 
@@ -122,6 +127,7 @@ static enum status add_piece(struct exchange_writer *writer, struct exec_context
                              uint32_t count, struct error *err)
 {
     uint32_t width = batch->schema->field_count;
+    size_t before = arena_used_bytes(writer->arena);
     struct piece *piece = arena_new_object(writer->arena, sizeof *piece);
     piece->batch = (struct batch){.schema = writer->schema, .rows = count, .selected = count};
     piece->batch.columns =
@@ -133,6 +139,8 @@ static enum status add_piece(struct exchange_writer *writer, struct exec_context
     }
     *lane->end = piece;
     lane->end = &piece->next;
+    lane->bytes += arena_used_bytes(writer->arena) - before;
+    lane->rows += count;
     return OK;
 }
 
@@ -207,6 +215,7 @@ static enum status move_lane(struct exchange_writer *writer, struct lane *lane,
         if (piece->next != NULL && moving->size_bytes < MOVED_BYTES)
             continue;
         TRY(spill_extents_write(&lane->moved, writer->file, buffer_bytes(moving), err));
+        lane->moved_bytes += moving->size_bytes;
         buffer_clear(moving);
     }
     clear_lane(lane);
@@ -234,6 +243,17 @@ size_t exchange_bytes(const struct exchange_writer *writer)
 {
     CHECK_MAGIC(writer, EXCHANGE_MAGIC);
     return arena_used_bytes(writer->arena);
+}
+
+void exchange_waiting(const struct exchange_writer *writer, uint32_t run, uint32_t partition,
+                      struct exec_waiting *out)
+{
+    CHECK_MAGIC(writer, EXCHANGE_MAGIC);
+    if (writer->run != run)
+        return;
+    CHECK(partition < writer->lane_count);
+    out->bytes += writer->lanes[partition].bytes + writer->lanes[partition].moved_bytes;
+    out->entries += writer->lanes[partition].rows;
 }
 
 /* ---- reading ---- */

@@ -47,6 +47,9 @@ MUST_USE enum status exchange_each(const struct exchange_writer *writer, struct 
 
 /* Memory of the copies. */
 size_t exchange_bytes(const struct exchange_writer *writer);
+/* Adds what waits for a partition. */
+void exchange_waiting(const struct exchange_writer *writer, uint32_t run, uint32_t partition,
+                      struct exec_waiting *out);
 /* They move to the file.  Errors: those of the disk. */
 MUST_USE enum status exchange_put_away(struct exchange_writer *writer, struct spill_file *file,
                                        struct error *err);

@@ -22,6 +22,8 @@ struct exec_context {
     uint32_t run;       /* of the stages: rises with every batch that is run; never 0 */
     uint32_t partition; /* of a partition stage */
     uint32_t partitions;
+    uint32_t round; /* of `rounds`, in which a partition takes what waits for it; 0 of 0: at once */
+    uint32_t rounds;
     enum emit_mode mode;
     int64_t late_watermark_us;     /* rows up to it are too late */
     int64_t eviction_watermark_us; /* state up to it is complete */
@@ -29,5 +31,13 @@ struct exec_context {
     uint64_t output_rows;          /* handed to it */
     bool enough;                   /* nobody needs further input: a LIMIT is satisfied */
 };
+
+/* Whether a key with this state_hash() is taken in the present round.  A round is a range of the
+ * bits by which what is spilled is sorted (state/spill_image.h), so that each has its own pages. */
+static inline bool exec_in_round(const struct exec_context *ctx, uint64_t hash)
+{
+    return ctx->rounds <= 1 ||
+           (uint32_t)(((uint64_t)(uint32_t)hash * ctx->rounds) >> 32) == ctx->round;
+}
 
 #endif

@@ -18,6 +18,12 @@
 
 struct exec_node;
 struct spill_file;
+
+/* What waits for one partition. */
+struct exec_waiting {
+    uint64_t bytes; /* in memory or on the disk */
+    uint64_t entries;
+};
 struct stateful_ops;
 
 struct exec_node_ops {
@@ -47,6 +53,9 @@ struct exec_node_ops {
     /* Optional, of the same: moves it to the file, as far as that is possible.  Errors: those of
      * the disk. */
     enum status (*put_away)(struct exec_node *self, struct spill_file *file, struct error *err);
+    /* Optional, of the same: adds what waits for a partition in this run. */
+    void (*waiting)(const struct exec_node *self, uint32_t run, uint32_t partition,
+                    struct exec_waiting *out);
 
     /* NULL, or what an operator with state can do besides: exec/stateful.h. */
     const struct stateful_ops *stateful;

@@ -87,6 +87,12 @@ static size_t writer_bytes(const struct exec_node *self)
     return exchange_bytes(self->state);
 }
 
+static void writer_waiting(const struct exec_node *self, uint32_t run, uint32_t partition,
+                           struct exec_waiting *out)
+{
+    exchange_waiting(self->state, run, partition, out);
+}
+
 static enum status writer_put_away(struct exec_node *self, struct spill_file *file,
                                    struct error *err)
 {
@@ -101,4 +107,5 @@ const struct exec_node_ops node_exchange_writer = {
     .close = writer_close,
     .bytes = writer_bytes,
     .put_away = writer_put_away,
+    .waiting = writer_waiting,
 };

@@ -13,9 +13,10 @@
  * large pieces of a lane are of the memory that the state takes its blocks from: each goes back
  * once its groups are taken, so that the state grows into memory that is there already.
  *
- * When the groups take more memory than the query may use for them, they move to the disk, piece
- * after piece, and the lanes begin anew: a group may then come several times.  Where states point
- * to something, each group moves as
+ * When the groups take more memory than the query may use for them, they move to the disk, and the
+ * lanes begin anew: a group may then come several times.  There a lane is in parts, by the bits of
+ * the hash by which partitions take rounds (exec_in_round()), so that a round does not read all of
+ * them.  Where states point to something, each group moves as
  *
  *     struct partial_group | u32 size of the key | u32 size of the states | key | states as saved
  */
@@ -35,7 +36,8 @@
 #define PROBE_ROWS        16384 /* after so many rows it is decided whether looking pays */
 #define PIECE_BYTES_FIRST ((uint32_t)1 << 10)
 #define PREFETCH          8
-#define MOVED_BYTES       ((size_t)128 << 10) /* at once, unless a piece is larger */
+#define MOVED_BYTES       ((size_t)128 << 10) /* at once, unless a group is larger */
+#define PARTS             16
 #define READ_BYTES        ((size_t)512 << 10) /* of what was moved, together */
 #define ADDRESS_BITS      48
 #define ADDRESS_MASK      (((uint64_t)1 << ADDRESS_BITS) - 1)
@@ -52,7 +54,11 @@ struct lane {
     struct partial_piece *first;
     struct partial_piece *last;
     size_t huge_bytes;
-    struct spill_extents moved; /* pieces, head and all; or groups, if their states are no bytes */
+    size_t piece_bytes;
+    uint64_t count;
+    uint64_t moved_bytes;
+    uint64_t moved_count;
+    struct spill_extents moved[PARTS];
 };
 
 #define PIECE_BYTES_MAX ((uint32_t)(HUGE_PIECE_MIN - sizeof(struct partial_piece)))
@@ -70,8 +76,8 @@ struct partial {
     uint64_t mask;
     uint64_t rows;
     bool direct;             /* every row is a group */
-    struct spill_file *file; /* where pieces have been moved to */
-    struct buffer moving;
+    struct spill_file *file; /* where groups have been moved to */
+    struct buffer moving[PARTS];
     struct buffer scratch;
 };
 
@@ -104,8 +110,16 @@ static void free_lanes(struct partial *partial)
 {
     for (uint32_t i = 0; i < partial->lane_count; i++) {
         free_pieces(&partial->lanes[i], NULL);
-        spill_extents_fini(&partial->lanes[i].moved);
+        for (uint32_t part = 0; part < PARTS; part++)
+            spill_extents_fini(&partial->lanes[i].moved[part]);
     }
+}
+
+static void free_moving(struct partial *partial)
+{
+    for (uint32_t part = 0; part < PARTS; part++)
+        buffer_fini(&partial->moving[part]);
+    buffer_fini(&partial->scratch);
 }
 
 /* The groups of a batch are collected over all tasks of the thread. */
@@ -228,6 +242,8 @@ static enum status new_group(struct partial *partial, struct bytes key, uint64_t
     struct partial_group *group = (struct partial_group *)(void *)(piece->data + piece->used);
     struct state_entry *entry = entry_of(group);
     piece->used += (uint32_t)size;
+    lane->piece_bytes += size;
+    lane->count++;
     *group = (struct partial_group){.hash = hash, .end_us = end_us};
     entry->key_bytes = (uint32_t)key.size_bytes;
     entry->stamp = 0;
@@ -359,8 +375,7 @@ static void partial_close(struct exec_node *self)
         return;
     free_lanes(partial);
     arena_free(partial->arena);
-    buffer_fini(&partial->moving);
-    buffer_fini(&partial->scratch);
+    free_moving(partial);
     free(partial->lanes);
     free(partial->slots);
 }
@@ -400,14 +415,34 @@ void partial_taken(const struct exec_node *writer, uint32_t partition,
     free_pieces(&partial->lanes[partition], reader->piece);
 }
 
+static size_t extents_bytes(const struct lane *lane)
+{
+    size_t bytes = 0;
+    for (uint32_t part = 0; part < PARTS; part++)
+        bytes += lane->moved[part].capacity * sizeof *lane->moved[part].list;
+    return bytes;
+}
+
+static void partial_waiting(const struct exec_node *self, uint32_t run, uint32_t partition,
+                            struct exec_waiting *out)
+{
+    const struct partial *partial = self->state;
+    CHECK_MAGIC(partial, PARTIAL_MAGIC);
+    if (partial->run != run)
+        return;
+    CHECK(partition < partial->lane_count);
+    const struct lane *lane = &partial->lanes[partition];
+    out->bytes += lane->piece_bytes + lane->moved_bytes;
+    out->entries += lane->count + lane->moved_count;
+}
+
 static size_t partial_bytes(const struct exec_node *self)
 {
     const struct partial *partial = self->state;
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
     size_t lane_bytes = 0;
     for (uint32_t i = 0; i < partial->lane_count; i++)
-        lane_bytes += partial->lanes[i].huge_bytes +
-                      partial->lanes[i].moved.capacity * sizeof *partial->lanes[i].moved.list;
+        lane_bytes += partial->lanes[i].huge_bytes + extents_bytes(&partial->lanes[i]);
     return arena_used_bytes(partial->arena) + lane_bytes +
            (partial->slots == NULL ? 0 : (size_t)(partial->mask + 1) * sizeof *partial->slots);
 }
@@ -420,9 +455,9 @@ struct moved_sizes {
     uint32_t states;
 };
 
-static void save_group(struct partial *partial, const struct partial_group *group)
+static void save_group(struct partial *partial, const struct partial_group *group,
+                       struct buffer *moving)
 {
-    struct buffer *moving = &partial->moving;
     const struct state_entry *entry = partial_entry(group);
     struct moved_sizes sizes = {.key = entry->key_bytes};
     buffer_add(moving, group, sizeof *group);
@@ -436,47 +471,43 @@ static void save_group(struct partial *partial, const struct partial_group *grou
     memcpy(moving->data + at, &sizes, sizeof sizes);
 }
 
-static enum status move_groups(struct partial *partial, struct lane *lane, struct error *err)
+static uint32_t part_of(uint64_t hash)
 {
-    struct buffer *moving = &partial->moving;
-    struct partial_reader reader = {.piece = lane->first,
-                                    .value_bytes = partial->calls.block_bytes};
-    const struct partial_group *group = partial_next(&reader);
+    return (uint32_t)(((uint64_t)(uint32_t)hash * PARTS) >> 32);
+}
+
+static enum status move_part(struct partial *partial, struct lane *lane, uint32_t part,
+                             struct error *err)
+{
+    struct buffer *moving = &partial->moving[part];
+    if (moving->size_bytes == 0)
+        return OK;
+    TRY(spill_extents_write(&lane->moved[part], partial->file, buffer_bytes(moving), err));
     buffer_clear(moving);
-    while (group != NULL) {
-        save_group(partial, group);
-        group = partial_next(&reader);
-        if (group != NULL && moving->size_bytes < MOVED_BYTES)
-            continue;
-        TRY(spill_extents_write(&lane->moved, partial->file, buffer_bytes(moving), err));
-        buffer_clear(moving);
-    }
     return OK;
 }
 
-/* Some pieces of a lane become one. */
-static enum status move_some(struct partial *partial, struct lane *lane,
-                             const struct partial_piece **piece, struct error *err)
+static enum status move_lane(struct partial *partial, struct lane *lane, struct error *err)
 {
-    struct partial_piece head = {0};
-    struct buffer *moving = &partial->moving;
-    buffer_clear(moving);
-    buffer_add(moving, &head, sizeof head);
-    while (*piece != NULL && (moving->size_bytes == sizeof head ||
-                              moving->size_bytes + (*piece)->used <= MOVED_BYTES)) {
-        buffer_add(moving, (*piece)->data, (*piece)->used);
-        *piece = (*piece)->next;
+    uint32_t value_bytes = partial->calls.block_bytes;
+    struct partial_reader reader = {.piece = lane->first, .value_bytes = value_bytes};
+    const struct partial_group *group = NULL;
+    while ((group = partial_next(&reader)) != NULL) {
+        uint32_t part = part_of(group->hash);
+        struct buffer *moving = &partial->moving[part];
+        size_t before = moving->size_bytes;
+        if (partial->calls.plain)
+            buffer_add(moving, group, group_bytes(partial_entry(group), value_bytes));
+        else
+            save_group(partial, group, moving);
+        lane->moved_bytes += moving->size_bytes - before;
+        if (moving->size_bytes >= MOVED_BYTES)
+            TRY(move_part(partial, lane, part, err));
     }
-    head.used = head.size = (uint32_t)(moving->size_bytes - sizeof head);
-    memcpy(moving->data, &head, sizeof head);
-    return spill_extents_write(&lane->moved, partial->file, buffer_bytes(moving), err);
-}
-
-static enum status move_pieces(struct partial *partial, struct lane *lane, struct error *err)
-{
-    const struct partial_piece *piece = lane->first;
-    while (piece != NULL)
-        TRY(move_some(partial, lane, &piece, err));
+    for (uint32_t part = 0; part < PARTS; part++)
+        TRY(move_part(partial, lane, part, err));
+    lane->moved_count += lane->count;
+    lane->count = lane->piece_bytes = 0;
     return OK;
 }
 
@@ -488,14 +519,13 @@ static enum status partial_put_away(struct exec_node *self, struct spill_file *f
     partial->file = file;
     for (uint32_t i = 0; i < partial->lane_count; i++) {
         struct lane *lane = &partial->lanes[i];
-        TRY((partial->calls.plain ? move_pieces : move_groups)(partial, lane, err));
+        TRY(move_lane(partial, lane, err));
         free_pieces(lane, NULL);
     }
     free(partial->slots);
     partial->slots = NULL;
     partial->count = partial->rows = 0;
-    buffer_fini(&partial->moving);
-    buffer_fini(&partial->scratch);
+    free_moving(partial);
     arena_reset(partial->arena);
     arena_trim(partial->arena);
     return OK;
@@ -533,14 +563,13 @@ static enum status load_saved_group(const struct aggregate_calls *calls, struct 
     return OK;
 }
 
-/* What was moved at once, made pieces of again. */
+/* What was moved at once, made groups of again. */
 static enum status bring_back(const struct partial *partial, struct partial_moved *moved,
                               struct error *err)
 {
-    const size_t head = sizeof(struct partial_piece);
     struct bytes rest = buffer_bytes(&moved->one);
     if (partial->calls.plain) {
-        buffer_add(&moved->bytes, rest.data + head, rest.size_bytes - head);
+        buffer_add_bytes(&moved->bytes, rest);
         return OK;
     }
     if (moved->arena == NULL)
@@ -550,7 +579,22 @@ static enum status bring_back(const struct partial *partial, struct partial_move
     return OK;
 }
 
-enum status partial_read_moved(const struct exec_node *writer, uint32_t run, uint32_t partition,
+/* The next extent of the parts that the round is in; NULL: there are no more. */
+static const struct spill_extent *
+next_extent(const struct lane *lane, const struct exec_context *ctx, struct partial_moved *moved)
+{
+    uint32_t rounds = ctx->rounds == 0 ? 1 : ctx->rounds;
+    uint32_t first = (uint32_t)((uint64_t)ctx->round * PARTS / rounds);
+    uint32_t end = (uint32_t)((((uint64_t)ctx->round + 1) * PARTS + rounds - 1) / rounds);
+    if (moved->part < first)
+        moved->part = first;
+    for (; moved->part < end; moved->part++, moved->next = 0)
+        if (moved->next < lane->moved[moved->part].count)
+            return &lane->moved[moved->part].list[moved->next++];
+    return NULL;
+}
+
+enum status partial_read_moved(const struct exec_node *writer, const struct exec_context *ctx,
                                struct partial_moved *moved, struct partial_reader *out,
                                struct error *err)
 {
@@ -558,17 +602,18 @@ enum status partial_read_moved(const struct exec_node *writer, uint32_t run, uin
     CHECK_MAGIC(partial, PARTIAL_MAGIC);
     struct partial_piece head = {0};
     struct buffer *bytes = &moved->bytes;
+    const struct spill_extent *extent = NULL;
     buffer_clear(bytes);
     buffer_add(bytes, &head, sizeof head);
     if (moved->arena != NULL)
         arena_reset(moved->arena);
     *out = (struct partial_reader){.value_bytes = partial->calls.block_bytes};
-    if (partial->run != run)
+    if (partial->run != ctx->run)
         return OK;
-    CHECK(partition < partial->lane_count);
-    const struct lane *lane = &partial->lanes[partition];
-    for (; moved->next < lane->moved.count && bytes->size_bytes < READ_BYTES; moved->next++) {
-        TRY(spill_extent_read(partial->file, &lane->moved.list[moved->next], &moved->one, err));
+    CHECK(ctx->partition < partial->lane_count);
+    const struct lane *lane = &partial->lanes[ctx->partition];
+    while (bytes->size_bytes < READ_BYTES && (extent = next_extent(lane, ctx, moved)) != NULL) {
+        TRY(spill_extent_read(partial->file, extent, &moved->one, err));
         TRY(bring_back(partial, moved, err));
     }
     if (bytes->size_bytes == sizeof head)
@@ -585,7 +630,7 @@ void partial_moved_fini(struct partial_moved *moved)
     buffer_fini(&moved->one);
     arena_free(moved->arena);
     moved->arena = NULL;
-    moved->next = 0;
+    moved->part = moved->next = 0;
 }
 
 const struct exec_node_ops node_partial_aggregate = {
@@ -596,4 +641,5 @@ const struct exec_node_ops node_partial_aggregate = {
     .close = partial_close,
     .bytes = partial_bytes,
     .put_away = partial_put_away,
+    .waiting = partial_waiting,
 };

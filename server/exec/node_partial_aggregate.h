@@ -41,10 +41,12 @@ struct partial_moved {
     struct buffer bytes; /* where the groups lie */
     struct buffer one;
     struct arena *arena; /* what states point to; NULL until needed */
+    uint32_t part;       /* that is read, and what of it is next */
     uint32_t next;
 };
-MUST_USE enum status partial_read_moved(const struct exec_node *writer, uint32_t run,
-                                        uint32_t partition, struct partial_moved *moved,
+/* Those of the round of `ctx`, and perhaps some others. */
+MUST_USE enum status partial_read_moved(const struct exec_node *writer,
+                                        const struct exec_context *ctx, struct partial_moved *moved,
                                         struct partial_reader *out, struct error *err);
 void partial_moved_fini(struct partial_moved *moved);
 

@@ -185,7 +185,7 @@ static enum status fetch_keys(struct session_aggregate *state, const struct exec
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct session_group *group = &groups->groups[groups->order[i]];
         bool late = ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us;
-        if (!late && !is_in_memory(state, group->key))
+        if (!late && exec_in_round(ctx, group->hash) && !is_in_memory(state, group->key))
             spill_want(&state->spill, STATE_NO_END, group->hash, group->key);
     }
     return spill_fetch(&state->spill, &pass.base, err);
@@ -231,6 +231,8 @@ static enum status take_groups(struct session_aggregate *state, struct exec_cont
     for (uint32_t i = 0; i < count; i++) {
         const struct session_group *group = &groups->groups[groups->order[first + i]];
         entries[i] = NULL;
+        if (!exec_in_round(ctx, group->hash))
+            continue;
         if (ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us) {
             state->stats.rows_dropped++;
             continue;
@@ -538,6 +540,17 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     return status;
 }
 
+/* Nothing comes out, or everything in the end. */
+static enum status session_end_round(struct exec_node *self, struct exec_context *ctx,
+                                     struct error *err)
+{
+    struct session_aggregate *state = self->state;
+    CHECK_MAGIC(state, SESSION_MAGIC);
+    (void)err;
+    count_updated(state, ctx->run);
+    return OK;
+}
+
 /* ---- what is durable ---- */
 
 /* All sessions of a key. */
@@ -698,6 +711,7 @@ static const struct stateful_ops session_stateful = {
     .stats = session_stats,
     .spill = session_spill,
     .let_go = session_let_go,
+    .end_round = session_end_round,
     .wants_batch = session_wants_batch,
 };
 

@@ -61,9 +61,10 @@ struct session_writer {
     uint64_t rows;
     bool direct; /* every row is a session */
     struct buffer scratch;
-    struct lane_order order;     /* of the groups, after finish */
-    struct spill_file *file;     /* where sessions have been moved to */
-    struct spill_extents *moved; /* by partition; NULL: none */
+    struct lane_order order;      /* of the groups, after finish */
+    struct spill_file *file;      /* where sessions have been moved to */
+    struct spill_extents *moved;  /* by partition; NULL: none */
+    struct exec_waiting *waiting; /* by partition: of those */
 };
 
 static enum status writer_open(struct exec_node *self, struct arena *query,
@@ -97,8 +98,10 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->slots != NULL)
         memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
     lane_order_clear(&writer->order);
-    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++)
+    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++) {
         spill_extents_fini(&writer->moved[i]);
+        writer->waiting[i] = (struct exec_waiting){0};
+    }
     arena_reset(writer->arena);
     return OK;
 }
@@ -342,6 +345,7 @@ static void writer_close(struct exec_node *self)
     for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++)
         spill_extents_fini(&writer->moved[i]);
     free(writer->moved);
+    free(writer->waiting);
 }
 
 struct session_groups session_groups(const struct exec_node *node, uint32_t run, uint32_t partition)
@@ -397,15 +401,34 @@ static enum status move_lane(struct session_writer *writer, uint32_t partition,
 {
     const uint32_t *numbers = NULL;
     uint32_t count = lane_order_read(&writer->order, partition, &numbers);
+    writer->waiting[partition].entries += count;
     for (uint32_t i = 0; i < count; i++) {
         save_session(writer, &writer->groups[numbers[i]], moving);
         if (i + 1 < count && moving->size_bytes < MOVED_BYTES)
             continue;
         TRY(spill_extents_write(&writer->moved[partition], writer->file, buffer_bytes(moving),
                                 err));
+        writer->waiting[partition].bytes += moving->size_bytes;
         buffer_clear(moving);
     }
     return OK;
+}
+
+/* What is in memory counts by its part of all groups. */
+static void writer_waiting(const struct exec_node *self, uint32_t run, uint32_t partition,
+                           struct exec_waiting *out)
+{
+    const struct session_writer *writer = self->state;
+    struct session_groups groups = session_groups(self, run, partition);
+    if (writer->run != run)
+        return;
+    if (groups.count > 0)
+        out->bytes += writer_bytes(self) / writer->count * groups.count;
+    out->entries += groups.count;
+    if (writer->moved == NULL)
+        return;
+    out->bytes += writer->waiting[partition].bytes;
+    out->entries += writer->waiting[partition].entries;
 }
 
 /* As after begin, but that rows have come. */
@@ -436,7 +459,8 @@ static enum status writer_put_away(struct exec_node *self, struct spill_file *fi
     writer->file = file;
     if (writer->moved == NULL) {
         writer->moved = calloc(writer->partitions, sizeof *writer->moved);
-        CHECK(writer->moved != NULL);
+        writer->waiting = calloc(writer->partitions, sizeof *writer->waiting);
+        CHECK(writer->moved != NULL && writer->waiting != NULL);
     }
     TRY(merge_parts(writer, err));
     lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
@@ -531,4 +555,5 @@ const struct exec_node_ops node_session_writer = {
     .close = writer_close,
     .bytes = writer_bytes,
     .put_away = writer_put_away,
+    .waiting = writer_waiting,
 };

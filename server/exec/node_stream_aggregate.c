@@ -233,6 +233,8 @@ static uint32_t pull_groups(struct stream_aggregate *aggregate, const struct exe
     struct state_bucket *bucket = NULL;
     uint32_t count = 0;
     while (count < PULL_GROUPS && (group = partial_next(reader)) != NULL) {
+        if (!exec_in_round(ctx, group->hash))
+            continue;
         if (drops && group->end_us <= ctx->late_watermark_us) {
             aggregate->stats.rows_dropped++;
             continue;
@@ -256,7 +258,8 @@ static enum status fetch_groups(struct stream_aggregate *aggregate, const struct
     const struct partial_group *group = NULL;
     while ((group = partial_next(&reader)) != NULL) {
         struct bytes key = state_key(table, partial_entry(group));
-        if (group->end_us <= late_us || spill_find(&aggregate->spill, group->end_us) == NULL)
+        if (group->end_us <= late_us || !exec_in_round(ctx, group->hash) ||
+            spill_find(&aggregate->spill, group->end_us) == NULL)
             continue;
         const struct state_bucket *bucket = state_bucket_find(table, group->end_us);
         if (bucket == NULL || state_find(table, bucket, key, group->hash) == NULL)
@@ -297,13 +300,15 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     struct partial_moved *moved = &aggregate->moved;
     struct partial_reader reader;
     for (;;) {
-        TRY(partial_read_moved(writer, ctx->run, ctx->partition, moved, &reader, err));
+        TRY(partial_read_moved(writer, ctx, moved, &reader, err));
         if (reader.piece == NULL)
             break;
         TRY(take_groups(aggregate, ctx, reader, NULL, err));
     }
     partial_moved_fini(moved);
-    return take_groups(aggregate, ctx, partial_read(writer, ctx->run, ctx->partition), writer, err);
+    bool last = ctx->round + 1 >= ctx->rounds;
+    return take_groups(aggregate, ctx, partial_read(writer, ctx->run, ctx->partition),
+                       last ? writer : NULL, err);
 }
 
 /* Collects groups and emits them, a batch at a time. */
@@ -471,25 +476,49 @@ static void touch_global(struct stream_aggregate *aggregate, struct exec_context
     touch(aggregate, ctx, STATE_NO_END, entry);
 }
 
+static struct emission *emission_new(struct exec_node *self, struct exec_context *ctx)
+{
+    struct emission *emission = malloc(sizeof *emission);
+    CHECK(emission != NULL);
+    emission->node = self;
+    emission->ctx = ctx;
+    emission->count = 0;
+    return emission;
+}
+
+/* In update mode the groups that the batch, or its round, has changed come out. */
+static enum status emit_touched(struct emission *emission, struct error *err)
+{
+    struct stream_aggregate *aggregate = emission->node->state;
+    aggregate->stats.rows_updated += aggregate->touched_count;
+    for (uint32_t i = 0; emission->ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
+        TRY(emit(emission, aggregate->touched[i].entry, err));
+    return flush(emission, err);
+}
+
+static enum status aggregate_end_round(struct exec_node *self, struct exec_context *ctx,
+                                       struct error *err)
+{
+    struct stream_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    struct emission *emission = emission_new(self, ctx);
+    enum status status = emit_touched(emission, err);
+    free(emission);
+    return status;
+}
+
 static enum status aggregate_finish(struct exec_node *self, struct exec_context *ctx,
                                     struct error *err)
 {
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     touch_global(aggregate, ctx);
-    aggregate->stats.rows_updated = aggregate->touched_count;
     if (ctx->mode == EMIT_APPEND && state_table_count(aggregate->table) == 0 &&
         spill_is_empty(&aggregate->spill))
         return OK;
-    struct emission *emission = malloc(sizeof *emission);
-    CHECK(emission != NULL);
-    emission->node = self;
-    emission->ctx = ctx;
-    emission->count = 0;
+    struct emission *emission = emission_new(self, ctx);
     enum status status = OK;
-    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
-        TRY_OUT(emit(emission, aggregate->touched[i].entry, err));
-    TRY_OUT(flush(emission, err));
+    TRY_OUT(emit_touched(emission, err));
     if (ctx->mode == EMIT_COMPLETE)
         TRY_OUT(emit_all(emission, err));
     status = evict(emission, err);
@@ -507,6 +536,7 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     (void)err;
     struct changelog_run run = {.out = out};
     buffer_add_bytes(out, buffer_bytes(&aggregate->moves));
+    buffer_fini(&aggregate->moves);
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
         if (i + PREFETCH < aggregate->touched_count)
@@ -672,6 +702,7 @@ static const struct stateful_ops aggregate_stateful = {
     .stats = aggregate_stats,
     .spill = aggregate_spill,
     .let_go = aggregate_let_go,
+    .end_round = aggregate_end_round,
     .wants_batch = aggregate_wants_batch,
 };
 

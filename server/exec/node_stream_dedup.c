@@ -135,11 +135,11 @@ static int64_t add_saturating(int64_t a, int64_t b)
 }
 
 /* Whether the key is new. */
-static bool see(struct stream_dedup *dedup, struct bytes key, int64_t time_us)
+static bool see(struct stream_dedup *dedup, struct bytes key, uint64_t hash, int64_t time_us)
 {
     bool added = false;
     struct state_bucket *bucket = state_bucket_open(dedup->table, bucket_of(dedup, time_us));
-    struct state_entry *entry = state_add(dedup->table, bucket, key, state_hash(key), &added);
+    struct state_entry *entry = state_add(dedup->table, bucket, key, hash, &added);
     if (!added)
         return false;
     int64_t end_us = time_us;
@@ -192,9 +192,12 @@ static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, 
     out.selected = 0;
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
+        uint64_t hash = state_hash(keys[i]);
+        if (!exec_in_round(ctx, hash))
+            continue;
         if (is_late(dedup, ctx, batch, row))
             dedup->stats.rows_dropped++;
-        else if (see(dedup, keys[i], time_of(dedup, batch, row)))
+        else if (see(dedup, keys[i], hash, time_of(dedup, batch, row)))
             kept[out.selected++] = (uint16_t)row;
         else
             dedup->stats.duplicates++;
@@ -212,10 +215,11 @@ static enum status want_keys(struct exec_node *self, struct exec_context *ctx,
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
         int64_t end_us = bucket_of(dedup, time_of(dedup, batch, row));
-        if (is_late(dedup, ctx, batch, row) || spill_find(&dedup->spill, end_us) == NULL)
+        uint64_t hash = state_hash(keys[i]);
+        if (!exec_in_round(ctx, hash) || is_late(dedup, ctx, batch, row) ||
+            spill_find(&dedup->spill, end_us) == NULL)
             continue;
         const struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
-        uint64_t hash = state_hash(keys[i]);
         if (bucket == NULL || state_find(dedup->table, bucket, keys[i], hash) == NULL)
             spill_want(&dedup->spill, end_us, hash, arena_copy(dedup->wanted, keys[i]));
     }
@@ -360,11 +364,23 @@ static bool first_bucket(const struct stream_dedup *dedup, int64_t *end_us)
     return bucket != NULL || spilled != NULL;
 }
 
+/* Rows have come out as they came. */
+static enum status dedup_end_round(struct exec_node *self, struct exec_context *ctx,
+                                   struct error *err)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    (void)ctx;
+    (void)err;
+    dedup->stats.rows_updated += dedup->added_count;
+    return OK;
+}
+
 static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
-    dedup->stats.rows_updated = dedup->added_count;
+    dedup->stats.rows_updated += dedup->added_count;
     int64_t watermark_us = ctx->eviction_watermark_us;
     int64_t end_us = 0;
     bool found = false;
@@ -547,6 +563,7 @@ static const struct stateful_ops dedup_stateful = {
     .stats = dedup_stats,
     .spill = dedup_spill,
     .let_go = dedup_let_go,
+    .end_round = dedup_end_round,
     .wants_batch = dedup_wants_batch,
 };
 

@@ -31,8 +31,10 @@ struct node_list {
 struct change_record {
     struct exec_node *node;
     struct buffer bytes;
-    struct spill_file *file; /* where they were put away */
-    struct spill_extent put_away;
+    struct spill_file *file;       /* where others were put away */
+    struct spill_extents put_away; /* before those in `bytes` */
+    uint32_t next;                 /* of both that is asked for */
+    struct buffer brought;
 };
 
 struct pipeline {
@@ -64,6 +66,14 @@ enum status pipeline_batch_too_large(uint64_t bytes, uint64_t limit, struct erro
     (void)snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
     return error_raise(err, STATUS_BATCH_MEMORY_EXCEEDED, "bytes", bytes_text, "limit", limit_text,
                        NULL);
+}
+
+static void drop_change(struct change_record *record)
+{
+    buffer_fini(&record->bytes);
+    buffer_fini(&record->brought);
+    spill_extents_fini(&record->put_away);
+    record->next = 0;
 }
 
 enum status pipeline_put_away_rows(struct pipeline *pipeline, struct spill_file *file,
@@ -233,7 +243,7 @@ void pipeline_free(struct pipeline *pipeline)
         if (entry->node->ops->close != NULL)
             entry->node->ops->close(entry->node);
     for (uint32_t i = 0; i < pipeline->boundary_count; i++)
-        buffer_fini(&pipeline->changes[i].bytes);
+        drop_change(&pipeline->changes[i]);
     arena_free(pipeline->ctx.batch_arena);
     pipeline->magic = 0;
     arena_free(pipeline->query);
@@ -316,6 +326,12 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
         if (entry->node->ops->begin != NULL)
             TRY(entry->node->ops->begin(entry->node, ctx, err));
     }
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++) {
+        buffer_clear(&pipeline->changes[i].bytes);
+        spill_extents_fini(&pipeline->changes[i].put_away);
+        pipeline->changes[i].next = 0;
+    }
+    ctx->round = ctx->rounds = 0;
     return OK;
 }
 
@@ -354,21 +370,91 @@ enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t inp
     return status;
 }
 
+static enum status add_changes(struct pipeline *pipeline, struct change_record *record,
+                               struct error *err)
+{
+    const struct stateful_ops *ops = record->node->ops->stateful;
+    buffer_clear(&record->bytes);
+    if (ops->changes == NULL)
+        return OK;
+    changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
+                    pipeline->ctx.partition);
+    TRY(ops->changes(record->node, &pipeline->ctx, &record->bytes, err));
+    if (record->bytes.size_bytes <= CHANGELOG_HEADER_BYTES)
+        buffer_clear(&record->bytes);
+    return OK;
+}
+
 enum status pipeline_changes(struct pipeline *pipeline, struct error *err)
 {
     CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
-    for (uint32_t i = 0; i < pipeline->boundary_count; i++) {
-        struct change_record *record = &pipeline->changes[i];
-        buffer_clear(&record->bytes);
-        record->put_away.bytes = 0;
-        if (record->node->ops->stateful->changes == NULL)
-            continue;
-        changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
-                        pipeline->ctx.partition);
-        TRY(record->node->ops->stateful->changes(record->node, &pipeline->ctx, &record->bytes,
-                                                 err));
-    }
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        TRY(add_changes(pipeline, &pipeline->changes[i], err));
     return OK;
+}
+
+static enum status put_away(struct change_record *record, struct spill_file *file,
+                            struct error *err)
+{
+    struct bytes bytes = buffer_bytes(&record->bytes);
+    record->file = file;
+    if (bytes.size_bytes > 0)
+        TRY(spill_extents_write(&record->put_away, file, bytes, err));
+    buffer_fini(&record->bytes);
+    return OK;
+}
+
+static struct change_record *record_at(struct pipeline *pipeline, uint32_t leaf)
+{
+    const struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        if (pipeline->changes[i].node == node)
+            return &pipeline->changes[i];
+    return NULL;
+}
+
+bool pipeline_has_rounds(struct pipeline *pipeline, uint32_t leaf)
+{
+    const struct change_record *record = record_at(pipeline, leaf);
+    if (record == NULL || record->node->ops->stateful->end_round == NULL)
+        return false;
+    return record->node->ops->stateful->spill(record->node) != NULL;
+}
+
+void pipeline_waiting(struct pipeline *pipeline, uint32_t leaf, const struct exec_node *writer,
+                      struct exec_waiting *out)
+{
+    CHECK(writer->plan == leaf_at(pipeline, leaf)->node->plan);
+    if (writer->ops->waiting != NULL)
+        writer->ops->waiting(writer, pipeline->ctx.run, pipeline->ctx.partition, out);
+}
+
+enum status pipeline_begin_round(struct pipeline *pipeline, uint32_t leaf, uint32_t round,
+                                 uint32_t rounds, struct error *err)
+{
+    struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    pipeline->ctx.round = round;
+    pipeline->ctx.rounds = rounds;
+    if (round > 0 || rounds <= 1)
+        return OK;
+    return node->ops->stateful->let_go(node, UINT64_MAX, err);
+}
+
+enum status pipeline_end_round(struct pipeline *pipeline, uint32_t leaf, struct error *err)
+{
+    struct change_record *record = record_at(pipeline, leaf);
+    CHECK(record != NULL);
+    TRY(record->node->ops->stateful->end_round(record->node, &pipeline->ctx, err));
+    arena_reset(pipeline->ctx.batch_arena);
+    return add_changes(pipeline, record, err);
+}
+
+enum status pipeline_let_round_go(struct pipeline *pipeline, uint32_t leaf, struct error *err)
+{
+    struct change_record *record = record_at(pipeline, leaf);
+    CHECK(record != NULL);
+    TRY(put_away(record, pipeline->batch_file, err));
+    return record->node->ops->stateful->let_go(record->node, UINT64_MAX, err);
 }
 
 uint32_t pipeline_change_count(const struct pipeline *pipeline)
@@ -377,11 +463,22 @@ uint32_t pipeline_change_count(const struct pipeline *pipeline)
     return pipeline->boundary_count;
 }
 
-struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index)
+enum status pipeline_next_change(struct pipeline *pipeline, uint32_t index, struct bytes *out,
+                                 struct error *err)
 {
     CHECK(index < pipeline_change_count(pipeline));
-    struct bytes bytes = buffer_bytes(&pipeline->changes[index].bytes);
-    return bytes.size_bytes > CHANGELOG_HEADER_BYTES ? bytes : bytes_of(bytes.data, 0);
+    struct change_record *record = &pipeline->changes[index];
+    uint32_t next = record->next++;
+    *out = bytes_of(NULL, 0);
+    if (next < record->put_away.count) {
+        TRY(spill_extent_read(record->file, &record->put_away.list[next], &record->brought, err));
+        *out = buffer_bytes(&record->brought);
+        return OK;
+    }
+    buffer_fini(&record->brought);
+    if (next == record->put_away.count)
+        *out = buffer_bytes(&record->bytes);
+    return OK;
 }
 
 static struct exec_node *boundary_node(const struct pipeline *pipeline,
@@ -519,7 +616,8 @@ void pipeline_add_memory(const struct pipeline *pipeline, struct pipeline_memory
         struct exec_node *node = pipeline->changes[i].node;
         const struct stateful_ops *ops = node->ops->stateful;
         struct operator_stats stats = {0};
-        memory->changes_bytes += pipeline->changes[i].bytes.capacity_bytes;
+        memory->changes_bytes +=
+            pipeline->changes[i].bytes.capacity_bytes + pipeline->changes[i].brought.capacity_bytes;
         if (ops->stats == NULL)
             continue;
         ops->stats(node, &stats);
@@ -547,32 +645,15 @@ enum status pipeline_let_go(struct pipeline *pipeline, uint64_t bytes, struct er
 
 enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file, struct error *err)
 {
-    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++) {
-        struct change_record *record = &pipeline->changes[i];
-        struct bytes bytes = pipeline_change(pipeline, i);
-        record->file = file;
-        if (bytes.size_bytes > 0)
-            TRY(spill_extent_write(file, bytes, &record->put_away, err));
-        buffer_fini(&record->bytes);
-    }
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++)
+        TRY(put_away(&pipeline->changes[i], file, err));
     return OK;
-}
-
-enum status pipeline_bring_change(struct pipeline *pipeline, uint32_t index, bool *put_away,
-                                  struct error *err)
-{
-    CHECK(index < pipeline_change_count(pipeline));
-    struct change_record *record = &pipeline->changes[index];
-    struct spill_extent extent = record->put_away;
-    *put_away = extent.bytes > 0;
-    record->put_away.bytes = 0;
-    return extent.bytes == 0 ? OK : spill_extent_read(record->file, &extent, &record->bytes, err);
 }
 
 void pipeline_drop_change(struct pipeline *pipeline, uint32_t index)
 {
     CHECK(index < pipeline_change_count(pipeline));
-    buffer_fini(&pipeline->changes[index].bytes);
+    drop_change(&pipeline->changes[index]);
 }
 
 bool pipeline_has_enough(const struct pipeline *pipeline)
@@ -609,6 +690,6 @@ void pipeline_trim(struct pipeline *pipeline)
 {
     CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
     for (uint32_t i = 0; i < pipeline->boundary_count; i++)
-        buffer_fini(&pipeline->changes[i].bytes);
+        drop_change(&pipeline->changes[i]);
     arena_trim(pipeline->ctx.batch_arena);
 }

@@ -91,11 +91,26 @@ struct exec_node *pipeline_writer(struct pipeline *pipeline);
 /* Takes over what a writer has for the boundary at this leaf and this partition. */
 MUST_USE enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t input,
                                    struct exec_node *writer, struct error *err);
-/* The changes of the task's batch to the state of its boundaries: one record each, as the payload
- * of a STATE record.  Borrowed until the next task; *record is empty if there are none. */
+/* What waits for the boundary at this leaf and this partition is added. */
+void pipeline_waiting(struct pipeline *pipeline, uint32_t leaf, const struct exec_node *writer,
+                      struct exec_waiting *out);
+/* It is pulled in rounds (exec/stateful.h): what the boundary has in memory goes to the disk before
+ * the first, if there are several, and with its changes, which go to the file, after each but the
+ * last.  pipeline_has_rounds(): it can.  Errors: those of the disk and of the operators. */
+bool pipeline_has_rounds(struct pipeline *pipeline, uint32_t leaf);
+MUST_USE enum status pipeline_begin_round(struct pipeline *pipeline, uint32_t leaf, uint32_t round,
+                                          uint32_t rounds, struct error *err);
+MUST_USE enum status pipeline_end_round(struct pipeline *pipeline, uint32_t leaf,
+                                        struct error *err);
+MUST_USE enum status pipeline_let_round_go(struct pipeline *pipeline, uint32_t leaf,
+                                           struct error *err);
+/* The changes of the task's batch to the state of its boundaries, as payloads of STATE records. */
 MUST_USE enum status pipeline_changes(struct pipeline *pipeline, struct error *err);
 uint32_t pipeline_change_count(const struct pipeline *pipeline);
-struct bytes pipeline_change(const struct pipeline *pipeline, uint32_t index);
+/* The next record of a boundary, in their order; empty: there are no more.  Borrowed until the next
+ * call.  Errors: those of the disk. */
+MUST_USE enum status pipeline_next_change(struct pipeline *pipeline, uint32_t index,
+                                          struct bytes *out, struct error *err);
 MUST_USE enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *boundary,
                                       struct bytes changes, struct error *err);
 /* Changes of its state, one after another.  They are copied, and some at a time go to the operator,
@@ -136,12 +151,10 @@ MUST_USE enum status pipeline_let_go(struct pipeline *pipeline, uint64_t bytes, 
  * that.  Errors: those of the disk. */
 MUST_USE enum status pipeline_put_away_rows(struct pipeline *pipeline, struct spill_file *file,
                                             struct error *err);
-/* The changes of the batch go to pages of the file, and come back one after another: to be dropped
- * before the next, if *put_away says so.  Errors: those of the disk. */
+/* The changes of the batch go to pages of the file until they are asked for.  Errors: those of the
+ * disk. */
 MUST_USE enum status pipeline_put_away(struct pipeline *pipeline, struct spill_file *file,
                                        struct error *err);
-MUST_USE enum status pipeline_bring_change(struct pipeline *pipeline, uint32_t index,
-                                           bool *put_away, struct error *err);
 void pipeline_drop_change(struct pipeline *pipeline, uint32_t index);
 
 /* Gives back memory that the last batches needed: the query goes idle. */

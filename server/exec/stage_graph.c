@@ -154,6 +154,21 @@ enum status stage_pull(struct stage *stage, struct pipeline *pipeline, uint32_t 
     return OK;
 }
 
+void stage_waiting(struct stage *stage, struct pipeline *pipeline, uint32_t leaf,
+                   struct exec_waiting *out)
+{
+    const struct plan_node *node = pipeline_leaf(pipeline, leaf);
+    struct stage_boundary *boundary = boundary_of(stage, node);
+    CHECK(boundary != NULL);
+    *out = (struct exec_waiting){0};
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        struct stage *producer = boundary->producers[i];
+        for (uint32_t p = 0; p < producer->pipeline_count; p++)
+            if (producer->pipelines[p] != NULL)
+                pipeline_waiting(pipeline, leaf, pipeline_writer(producer->pipelines[p]), out);
+    }
+}
+
 enum status stage_graph_restore(struct stage_graph *graph, struct bytes record, struct error *err)
 {
     uint32_t operator_id = 0;

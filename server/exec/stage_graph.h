@@ -70,6 +70,10 @@ MUST_USE enum status stage_pipeline(const struct stage_graph *graph, struct stag
 MUST_USE enum status stage_pull(struct stage *stage, struct pipeline *pipeline, uint32_t leaf,
                                 struct error *err);
 
+/* What that is. */
+void stage_waiting(struct stage *stage, struct pipeline *pipeline, uint32_t leaf,
+                   struct exec_waiting *out);
+
 /* A STATE record of a former batch, or a part of a snapshot.  Errors: CHECKSUM_MISMATCH if the
  * record fits no operator of the plan. */
 MUST_USE enum status stage_graph_restore(struct stage_graph *graph, struct bytes record,

@@ -7,6 +7,12 @@
  *
  *     begin()  ->  pull() from each writer of each input  ->  finish()  ->  changes()
  *
+ * If more waits for a partition than it may have in memory at once, its keys are taken in rounds,
+ * those of one range of their hashes after those of another (exec_in_round()):
+ *
+ *     begin()  ->  (pull() from all  ->  end_round()  ->  changes()  ->  let_go())*  ->  pull()
+ * from all  ->  finish()  ->  changes()
+ *
  * The state is memory; changes() is what makes it durable.  A batch that fails leaves the state in
  * any shape: the run ends, and the next one restores it from the changelog.
  */
@@ -60,6 +66,10 @@ struct stateful_ops {
     /* With spill: moves state to the disk until so many bytes of memory are free, if there are, the
      * coldest first.  Not between begin() and changes().  Errors: those of the disk. */
     enum status (*let_go)(struct exec_node *self, uint64_t bytes, struct error *err);
+
+    /* With let_go: all that a batch has for some keys has been pulled, and they will not come again
+     * in it.  What the batch lets out of them comes out now.  NULL: no rounds. */
+    enum status (*end_round)(struct exec_node *self, struct exec_context *ctx, struct error *err);
 
     /* Whether a batch without rows would do something at this watermark, given that of the last. */
     bool (*wants_batch)(const struct plan_node *node, enum emit_mode mode, int64_t watermark_us,

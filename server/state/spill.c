@@ -114,6 +114,17 @@ uint64_t spill_entries(const struct spill *spill)
     return entries;
 }
 
+uint64_t spill_entry_bytes(const struct spill *spill)
+{
+    uint64_t entries = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < spill->count; i++) {
+        entries += spill_image_entries(spill->buckets[i].image);
+        bytes += spill_image_disk_bytes(spill->buckets[i].image);
+    }
+    return entries == 0 ? 0 : bytes / entries;
+}
+
 uint64_t spill_bytes(const struct spill *spill)
 {
     return spill->capacity * sizeof *spill->buckets + spill->image_bytes + spill->space.bytes +

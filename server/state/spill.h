@@ -83,6 +83,8 @@ uint64_t spill_drop(struct spill *spill, int64_t end);
 /* Nor of all that end here or before. */
 void spill_drop_until(struct spill *spill, int64_t end);
 uint64_t spill_entries(const struct spill *spill);
+/* Bytes of an entry on the disk, on average; 0: there are none. */
+uint64_t spill_entry_bytes(const struct spill *spill);
 /* Memory of what is noted here. */
 uint64_t spill_bytes(const struct spill *spill);
 /* Gives it back, but for the buckets. */

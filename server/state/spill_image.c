@@ -89,6 +89,11 @@ uint64_t spill_image_entries(const struct spill_image *image)
     return image->entries;
 }
 
+uint64_t spill_image_disk_bytes(const struct spill_image *image)
+{
+    return image->bytes;
+}
+
 size_t spill_image_bytes(const struct spill_image *image)
 {
     return sizeof *image + image->chunk_capacity * sizeof *image->chunks +

@@ -63,7 +63,8 @@ struct spill_image *spill_image_new(int64_t end);
 void spill_image_free(struct spill_image *image, struct spill_space *space);
 
 uint64_t spill_image_entries(const struct spill_image *image);
-size_t spill_image_bytes(const struct spill_image *image); /* memory */
+size_t spill_image_bytes(const struct spill_image *image);        /* memory */
+uint64_t spill_image_disk_bytes(const struct spill_image *image); /* of the entries */
 
 /* The part of state_hash() that decides here. */
 static inline uint32_t spill_hash(uint64_t hash)

@@ -26,6 +26,7 @@ struct task {
     uint32_t work_count;
     uint64_t *input_rows; /* per source use */
     uint64_t output_rows;
+    uint64_t noted_bytes; /* memory of the pipeline, as the budget knows it */
     struct event_time_stats *event_times;
 };
 
@@ -175,14 +176,39 @@ static void count_task(struct stage_run *run, struct pipeline *pipeline, struct 
     pipeline_watermark_stats(pipeline, task->event_times, query->plan->watermark_count);
 }
 
-static enum status run_leaves(struct stage_run *run, struct pipeline *pipeline,
-                              const struct task *task, struct error *err)
+static uint32_t threads_of(const struct stage_run *run)
+{
+    return run->on_batch_thread ? 1 : run->query->parallelism;
+}
+
+static enum status pull_leaf(struct stage_run *run, struct pipeline *pipeline, uint32_t leaf,
+                             struct task *task, struct error *err)
+{
+    struct query *query = run->query;
+    struct exec_waiting waiting;
+    stage_waiting(run->stage, pipeline, leaf, &waiting);
+    uint32_t rounds = state_budget_rounds(query, pipeline, leaf, &waiting, threads_of(run));
+    for (uint32_t round = 0; round < rounds; round++) {
+        TRY(pipeline_begin_round(pipeline, leaf, round, rounds, err));
+        TRY(stage_pull(run->stage, pipeline, leaf, err));
+        if (round + 1 == rounds)
+            break;
+        TRY(pipeline_end_round(pipeline, leaf, err));
+        state_budget_count(query, pipeline, &task->noted_bytes);
+        TRY(pipeline_let_round_go(pipeline, leaf, err));
+        state_budget_count(query, pipeline, &task->noted_bytes);
+    }
+    return OK;
+}
+
+static enum status run_leaves(struct stage_run *run, struct pipeline *pipeline, struct task *task,
+                              struct error *err)
 {
     for (uint32_t leaf = 0; leaf < pipeline_leaf_count(pipeline); leaf++) {
         if (pipeline_leaf_is_scan(pipeline, leaf))
             TRY(read_leaf(run, pipeline, leaf, task, err));
         else if (pipeline_leaf_is_boundary(pipeline, leaf))
-            TRY(stage_pull(run->stage, pipeline, leaf, err));
+            TRY(pull_leaf(run, pipeline, leaf, task, err));
         TRY(pipeline_finish_leaf(pipeline, leaf, err));
     }
     return OK;
@@ -195,9 +221,8 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
     struct query *query = run->query;
     struct task *task = &run->tasks[index];
     bool partitioned = stage_is_partitioned(run->stage);
-    uint32_t threads = run->on_batch_thread ? 1 : query->parallelism;
+    uint32_t threads = threads_of(run);
     struct pipeline *pipeline = NULL;
-    uint64_t before = 0;
     TRY(stage_pipeline(query->graph, run->stage, partitioned ? index : worker, &pipeline, err));
     struct pipeline_task config = {
         .batch_id = run->intent->batch_id,
@@ -209,21 +234,21 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
         .task = index,
         .cancelled = &query->cancelled,
         .memory_limit = query->budget.limit_bytes,
-        .writer_limit = query->budget.limit_bytes / 2 / threads,
-        .put_away_from = query->config.spill_always ? 0 : query->budget.limit_bytes / 4 / threads,
+        .writer_limit = state_budget_writer_limit(query, threads),
+        .put_away_from = state_budget_writer_bytes(query, threads),
         .batch_file = query->budget.batch_file,
     };
     if (run->last)
         config.sink = query->sink->ops->writer(query->sink, partitioned ? worker : index);
     if (pipeline_change_count(pipeline) > 0)
-        before = state_budget_bytes(pipeline);
+        task->noted_bytes = state_budget_bytes(pipeline);
     TRY(pipeline_begin(pipeline, &config, err));
     TRY(run_leaves(run, pipeline, task, err));
     count_task(run, pipeline, task);
     pipeline_end(pipeline);
     if (partitioned) {
         TRY(pipeline_changes(pipeline, err));
-        return state_budget_note(query, pipeline, before, err);
+        return state_budget_note(query, pipeline, task->noted_bytes, err);
     }
     return run->last ? query->sink->ops->task_finish(query->sink, index, err) : OK;
 }
@@ -318,16 +343,14 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
 static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
                                  struct error *err)
 {
-    bool put_away = false;
-    TRY(pipeline_bring_change(pipeline, index, &put_away, err));
-    struct bytes record = pipeline_change(pipeline, index);
-    if (record.size_bytes == 0)
-        return OK;
-    query->state_snapshot.log_bytes += record.size_bytes;
-    TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
-    if (put_away)
-        pipeline_drop_change(pipeline, index);
-    return OK;
+    for (;;) {
+        struct bytes record;
+        TRY(pipeline_next_change(pipeline, index, &record, err));
+        if (record.size_bytes == 0)
+            return OK;
+        query->state_snapshot.log_bytes += record.size_bytes;
+        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
+    }
 }
 
 enum status batch_append_state(struct query *query, struct error *err)

@@ -11,9 +11,43 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define ENTRY_BYTES 120 /* of memory for a key that a batch has something for, and its change */
+#define ROUNDS_MAX  (1U << 20)
+#define ROUNDS_TEST 3
+
 static uint64_t comfortable_bytes(const struct query *query)
 {
-    return query->config.spill_always ? 0 : query->budget.limit_bytes / 2;
+    return query->config.spill_always ? 0 : query->budget.limit_bytes / 8 * 3;
+}
+
+uint64_t state_budget_writer_bytes(const struct query *query, uint32_t threads)
+{
+    return query->config.spill_always ? 0 : query->budget.limit_bytes / 8 / threads;
+}
+
+uint64_t state_budget_writer_limit(const struct query *query, uint32_t threads)
+{
+    return query->budget.limit_bytes / 2 / threads;
+}
+
+/* An entry takes its memory, that of the one on the disk, if there is one, and that of what is said
+ * of both on their way. */
+uint32_t state_budget_rounds(const struct query *query, struct pipeline *pipeline, uint32_t leaf,
+                             const struct exec_waiting *waiting, uint32_t threads)
+{
+    uint64_t share = query->budget.limit_bytes / 4 / threads;
+    uint64_t on_disk = 0;
+    if (waiting->entries < 2 || !pipeline_has_rounds(pipeline, leaf))
+        return 1;
+    if (query->config.spill_always)
+        return ROUNDS_TEST;
+    for (uint32_t i = 0; i < pipeline_change_count(pipeline); i++)
+        if (pipeline_boundary(pipeline, i) == pipeline_leaf(pipeline, leaf))
+            on_disk = spill_entry_bytes(pipeline_spill(pipeline, i));
+    uint64_t bytes =
+        waiting->bytes + waiting->bytes / 2 + waiting->entries * (ENTRY_BYTES + 2 * on_disk);
+    uint64_t rounds = bytes / (share + 1) + 1;
+    return rounds < ROUNDS_MAX ? (uint32_t)rounds : ROUNDS_MAX;
 }
 
 static bool next_pipeline(const struct stage_graph *graph, uint32_t *stage, uint32_t *pipeline)
@@ -33,6 +67,7 @@ void state_budget_init(struct query *query)
     uint32_t pipeline = 0;
     budget->limit_bytes = limit > 0 ? (uint64_t)limit : memory_limit_bytes() / 2;
     atomic_init(&budget->used_bytes, 0);
+    atomic_init(&budget->peak_bytes, 0);
     budget->state_file =
         spill_file_new(query->config.vfs, path_join(query->arena, dir, "spilled-state"));
     budget->batch_file =
@@ -55,6 +90,7 @@ void state_budget_fini(struct query *query)
 void state_budget_begin(struct query *query)
 {
     spill_file_reset(query->budget.batch_file);
+    atomic_store(&query->budget.peak_bytes, 0);
 }
 
 static void add_all(const struct stage_graph *graph, struct pipeline_memory *memory)
@@ -74,6 +110,23 @@ uint64_t state_budget_bytes(const struct pipeline *pipeline)
     struct pipeline_memory memory = {0};
     pipeline_add_memory(pipeline, &memory);
     return total(&memory);
+}
+
+/* Returns how much is used now. */
+static int64_t count_bytes(struct state_budget *budget, int64_t delta)
+{
+    int64_t used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
+    int64_t peak = atomic_load(&budget->peak_bytes);
+    while (used > peak && !atomic_compare_exchange_weak(&budget->peak_bytes, &peak, used))
+        continue;
+    return used;
+}
+
+void state_budget_count(struct query *query, const struct pipeline *pipeline, uint64_t *noted)
+{
+    uint64_t before = *noted;
+    *noted = state_budget_bytes(pipeline);
+    (void)count_bytes(&query->budget, (int64_t)(*noted - before));
 }
 
 static enum status refuse(const struct query *query, uint64_t used,
@@ -106,8 +159,7 @@ enum status state_budget_note(struct query *query, struct pipeline *pipeline, ui
     struct pipeline_memory memory = {0};
     pipeline_add_memory(pipeline, &memory);
     uint64_t after = total(&memory);
-    int64_t delta = (int64_t)(after - before);
-    int64_t used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
+    int64_t used = count_bytes(budget, (int64_t)(after - before));
     if (used <= (int64_t)comfortable_bytes(query) && !query->config.spill_always)
         return OK;
     bool lets_go = can_let_go(pipeline);
@@ -116,8 +168,7 @@ enum status state_budget_note(struct query *query, struct pipeline *pipeline, ui
         TRY(pipeline_put_away(pipeline, budget->batch_file, err));
         TRY(pipeline_let_go(pipeline, UINT64_MAX, err));
     }
-    delta = (int64_t)(state_budget_bytes(pipeline) - after);
-    used = atomic_fetch_add(&budget->used_bytes, delta) + delta;
+    used = count_bytes(budget, (int64_t)(state_budget_bytes(pipeline) - after));
     if (used <= (int64_t)budget->limit_bytes || (lets_go && after <= budget->limit_bytes))
         return OK;
     memory.fixed_bytes *= query->partitions; /* the others are as large */

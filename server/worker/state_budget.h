@@ -3,19 +3,22 @@
  * machine's.
  *
  * What counts is what grows with the data: the tables of operators with state, what a batch brings
- * for them, and its changes on the way to the log.  Half of the limit is for what is there at the
- * same time, the rest for the partitions at work.
+ * for them, and its changes on the way to the log.  Three eighths of the limit are for what is
+ * there from one partition to the next, a quarter for the partitions at work, an eighth for the
+ * snapshot in the background (state/state_store.c); the rest is what memory loses between its
+ * pieces.
  *
  * A partition task that ends above that puts the state of its partition on the disk
  * (state/spill.h), and the changes of the batch, too.  What is needed again comes back in one pass
  * in the order of the disk.  So every partition gives way when its turn comes, and memory holds
  * what some batches have touched.  What a batch brings for the partitions goes to the disk as well
- * when it is more than a quarter of the limit (of all writers but that of panes).
+ * when it is more than an eighth of the limit (of all writers but that of panes).  If more waits
+ * for a partition than its share of the memory is good for, it takes it in rounds
+ * (exec/stateful.h).
  *
  * What cannot be let go is refused instead of growing beyond the limit: STATE_MEMORY_EXCEEDED for
- * operators that keep all of their state in memory, BATCH_MEMORY_EXCEEDED for a batch that changes
- * more of the state of one partition than fits, or brings more to an operator whose input stays in
- * memory.
+ * operators that keep all of their state in memory, BATCH_MEMORY_EXCEEDED for a batch that brings
+ * more to an operator whose input stays in memory, or a key whose state alone is more than fits.
  *
  * Threads: the batch thread, but for state_budget_note().
  */
@@ -31,6 +34,7 @@ struct query;
 struct state_budget {
     uint64_t limit_bytes;
     _Atomic int64_t used_bytes;    /* of all, while partitions are at work */
+    _Atomic int64_t peak_bytes;    /* the most of them in the batch */
     struct spill_file *state_file; /* entries */
     struct spill_file *batch_file; /* what one batch needs */
 };
@@ -46,6 +50,16 @@ void state_budget_begin(struct query *query);
 /* Makes room for what stage `index` of the batch at hand is about to take.
  * Errors: those of the disk, STATE_MEMORY_EXCEEDED. */
 MUST_USE enum status state_budget_prepare(struct query *query, uint32_t index, struct error *err);
+
+/* How much a writer of `threads` may have in memory, and at most. */
+uint64_t state_budget_writer_bytes(const struct query *query, uint32_t threads);
+uint64_t state_budget_writer_limit(const struct query *query, uint32_t threads);
+
+/* In how many rounds a partition takes what waits for it at a leaf, one of `threads` at work. */
+uint32_t state_budget_rounds(const struct query *query, struct pipeline *pipeline, uint32_t leaf,
+                             const struct exec_waiting *waiting, uint32_t threads);
+/* A pipeline, that had *noted bytes, has others: they are counted, and *noted is made right. */
+void state_budget_count(struct query *query, const struct pipeline *pipeline, uint64_t *noted);
 
 /* Memory of a pipeline that counts. */
 uint64_t state_budget_bytes(const struct pipeline *pipeline);
