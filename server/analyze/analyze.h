@@ -65,6 +65,8 @@ struct analysis {
     uint32_t next_id;                  /* first attribute id that is free */
     bool ansi;
     const char *time_zone;
+    /* Set by who plans: no panes, since a checkpoint has the state of whole windows. */
+    bool whole_windows;
 };
 
 /*

@@ -147,7 +147,8 @@ static enum status make_aggregate(struct maker *maker, struct logical_node *node
 {
     const struct logical_node *child = node->children[0];
     uint32_t pane_key = 0;
-    const struct logical_node *paned = panes_below(node, &pane_key);
+    bool whole = maker->rewriter->analysis->whole_windows;
+    const struct logical_node *paned = whole ? NULL : panes_below(node, &pane_key);
     maker->paned = paned;
     TRY(make_over(maker, node, PLAN_AGGREGATE, out, err));
     maker->paned = NULL;

@@ -112,11 +112,6 @@ static bool same_operators(const json_t *was, const json_t *now)
     return true;
 }
 
-static bool same_number(const json_t *old, const json_t *new_)
-{
-    return json_is_integer(old) && json_is_integer(new_);
-}
-
 /* An entry is "name type"; a name may hold blanks, and so may few types: intervals. */
 static const char *type_of(const char *entry)
 {
@@ -134,8 +129,6 @@ static bool same_types(const json_t *was, const json_t *now)
     for (size_t i = 0; i < json_array_size(was); i++) {
         const char *old = json_string_value(json_array_get(was, i));
         const char *new_ = json_string_value(json_array_get(now, i));
-        if (same_number(json_array_get(was, i), json_array_get(now, i)))
-            continue;
         if (old == NULL || new_ == NULL || strcmp(type_of(old), type_of(new_)) != 0)
             return false;
     }
@@ -148,8 +141,7 @@ static const struct {
     const char *stored, *now;
 } parts[] = {
     {"keys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
-    {"slidingWindow", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema",
-     "newKeySchema"},
+    {"slidingWindow", STATUS_CHECKPOINT__QUERY_CHANGED, "", ""},
     {"leftKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
     {"rightKeys", STATUS_STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE, "storedKeySchema", "newKeySchema"},
     {"state", STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema",
@@ -170,7 +162,8 @@ static enum status check_operator(const struct query *query, const json_t *was, 
             continue;
         char *old_text = json_dumps(old, JSON_COMPACT | JSON_ENCODE_ANY);
         char *new_text = json_dumps(new_, JSON_COMPACT | JSON_ENCODE_ANY);
-        if (!same_types(old, new_))
+        bool panes = strcmp(parts[i].part, "slidingWindow") == 0;
+        if (!panes && !same_types(old, new_))
             status = error_raise(err, parts[i].condition, parts[i].stored,
                                  old_text == NULL ? "" : old_text, parts[i].now,
                                  new_text == NULL ? "" : new_text, NULL);
@@ -202,12 +195,37 @@ static enum status compare(const struct query *query, const json_t *was, const j
     return OK;
 }
 
-enum status fingerprint_check(const struct query *query, struct error *err)
+/* What the checkpoint was made by; NULL: no batch has run. */
+static const struct run_record *last_run(const struct query *query)
 {
-    const struct run_record *last = checkpoint_last_run(query->checkpoint);
     bool has_run = checkpoint_last_intent(query->checkpoint) != NULL ||
                    checkpoint_replay_end(query->checkpoint) > 0;
-    if (last == NULL || !has_run || last->fingerprint == query->plan->fingerprint)
+    return has_run ? checkpoint_last_run(query->checkpoint) : NULL;
+}
+
+bool fingerprint_has_whole_windows(const struct query *query)
+{
+    const struct run_record *last = last_run(query);
+    if (last == NULL || last->fingerprint == query->plan->fingerprint)
+        return false;
+    json_t *was = json_loadb((const char *)last->fingerprint_text.data,
+                             last->fingerprint_text.size_bytes, 0, NULL);
+    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
+    const json_t *old = json_object_get(was, "operators");
+    const json_t *new_ = json_object_get(now, "operators");
+    bool whole = false;
+    for (size_t i = 0; i < json_array_size(old) && i < json_array_size(new_); i++)
+        whole = whole || (json_object_get(json_array_get(old, i), "slidingWindow") == NULL &&
+                          json_object_get(json_array_get(new_, i), "slidingWindow") != NULL);
+    json_decref(was);
+    json_decref(now);
+    return whole;
+}
+
+enum status fingerprint_check(const struct query *query, struct error *err)
+{
+    const struct run_record *last = last_run(query);
+    if (last == NULL || last->fingerprint == query->plan->fingerprint)
         return OK;
     enum status status = OK;
     json_t *was = json_loadb((const char *)last->fingerprint_text.data,

@@ -14,6 +14,12 @@
  */
 MUST_USE enum status fingerprint_check(const struct query *query, struct error *err);
 
+/*
+ * Whether an aggregation whose plan keeps panes of sliding windows has the state of whole windows
+ * in the checkpoint: its windows did not slide, or a function was there that panes cannot have.
+ */
+bool fingerprint_has_whole_windows(const struct query *query);
+
 /* One operator with state, as the checkpoint has it and as the plan would have it. */
 struct operator_verdict {
     const char *kind; /* as in EXPLAIN; of the plan, or of the checkpoint if the plan has none */

@@ -81,7 +81,9 @@ enum status query_pin_plan(struct query *query, struct error *err)
     struct query_plan plan = {0};
     make_plan_config(query, &config);
     config.pinned = checkpoint_last_intent(query->checkpoint);
-    if (config.pinned == NULL || !query_plan_differs(query->spec, config.pinned))
+    config.whole_windows = fingerprint_has_whole_windows(query);
+    bool pinned = config.pinned != NULL && query_plan_differs(query->spec, config.pinned);
+    if (!pinned && !config.whole_windows)
         return OK;
     TRY(query_plan_make(query->arena, &config, &plan, err));
     take_plan(query, &plan);

@@ -151,7 +151,8 @@ void query_close(struct query *query, bool clean);
 MUST_USE enum status query_make_plan(struct query *query, struct error *err);
 /* With `look_only` nothing is locked or changed.  Errors: those of checkpoint_open. */
 MUST_USE enum status query_open_checkpoint(struct query *query, bool look_only, struct error *err);
-/* Plans again if the checkpoint pins other settings than the spec has. */
+/* Plans again if the checkpoint pins other settings than the spec has, or keeps windows one by one
+ * where the plan would have panes (of a query whose windows did not slide, say). */
 MUST_USE enum status query_pin_plan(struct query *query, struct error *err);
 MUST_USE enum status query_open_sink(struct query *query, struct error *err);
 MUST_USE enum status query_open_sources(struct query *query, struct relation_context *context,

@@ -111,5 +111,6 @@ enum status query_plan_make(struct arena *query, const struct query_plan_config 
     TRY(analyze_query(query, out->spec, &options, NULL, &analysis, err));
     out->schema = analysis->schema;
     out->mode = analysis->mode;
+    analysis->whole_windows = config->whole_windows;
     return plan_query(query, analysis, &out->plan, err);
 }

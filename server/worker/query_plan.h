@@ -24,6 +24,7 @@ struct query_plan_config {
     struct clock *clock;
     const struct source_ops *(*find_source)(const char *format); /* NULL: the registry */
     const struct batch_intent *pinned; /* settings of the checkpoint, which win; NULL: none */
+    bool whole_windows; /* sliding windows are kept one by one, not as panes */
 };
 
 /* All in `query`.  Errors: those of parsing, analysis and planning. */
