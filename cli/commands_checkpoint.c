@@ -180,7 +180,7 @@ int command_state(const struct given *given)
     if (code == EXIT_OK && given->json)
         print_json_text(buffer_bytes(&reply.body));
     else if (code == EXIT_OK)
-        cli_print_state(buffer_bytes(&reply.body), operator_id < 0);
+        cli_print_state(buffer_bytes(&reply.body), operator_id < 0 && !has(given, CLI_KEY));
     json_decref(document);
     http_reply_fini(&reply);
     buffer_fini(&path);

@@ -153,7 +153,7 @@ int command_checkpoint_state(const struct arguments *arguments, struct config *c
     struct arena *arena = arena_new("request", 0);
     enum status status = state_of(arena, arguments, &request, &out, &err);
     if (status == OK && !arguments_json(arguments))
-        cli_print_state(buffer_bytes(&out), request.operator_id < 0);
+        cli_print_state(buffer_bytes(&out), request.operator_id < 0 && request.key == NULL);
     else if (status == OK)
         cli_print_json(buffer_bytes(&out));
     arena_free(arena);

@@ -64,9 +64,9 @@ static void add_dedup(struct buffer *out, const struct plan_node *node)
     buffer_add_byte(out, ']');
 }
 
-static void add_operator(struct buffer *out, const struct plan_node *node)
+static void add_operator(struct buffer *out, const struct plan_node *node, int id)
 {
-    buffer_printf(out, "{\"id\":%d,\"kind\":", node->operator_id);
+    buffer_printf(out, "{\"id\":%d,\"kind\":", id);
     add_text(out, plan_kind_name(node->kind));
     switch (node->kind) {
     case PLAN_AGGREGATE:
@@ -96,16 +96,19 @@ static void add_operator(struct buffer *out, const struct plan_node *node)
     buffer_add_byte(out, '}');
 }
 
-static void add_operators(struct buffer *out, const struct plan_node *node, bool *first)
+/* `next`: the number after the one before; 0 at the first. */
+static void add_operators(struct buffer *out, const struct plan_node *node, int *next)
 {
-    if (node->operator_id >= 0) {
-        if (!*first)
+    bool session = node->kind == PLAN_SESSION && node->streaming;
+    if (node->operator_id >= 0 || session) {
+        int id = session ? *next : node->operator_id;
+        if (*next > 0)
             buffer_add_byte(out, ',');
-        *first = false;
-        add_operator(out, node);
+        add_operator(out, node, id);
+        *next = id + 1;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
-        add_operators(out, node->children[i], first);
+        add_operators(out, node->children[i], next);
 }
 
 void fingerprint_fill(struct arena *arena, struct physical_plan *plan)
@@ -124,8 +127,8 @@ void fingerprint_fill(struct arena *arena, struct physical_plan *plan)
         buffer_add_byte(&text, '}');
     }
     buffer_add_text(&text, "],\"operators\":[");
-    first = true;
-    add_operators(&text, plan->root, &first);
+    int next = 0;
+    add_operators(&text, plan->root, &next);
     buffer_add_text(&text, "]}");
     plan->fingerprint = hash_bytes(text.data, text.size_bytes);
     plan->fingerprint_text = arena_strdup(arena, buffer_text(&text));

@@ -554,9 +554,11 @@ static bool is_stateful(const struct plan_node *node)
     if (node->kind == PLAN_JOIN)
         return node->children[0]->streaming && node->children[1]->streaming;
     return node->kind == PLAN_AGGREGATE || node->kind == PLAN_DEDUP || node->kind == PLAN_LIMIT ||
-           node->kind == PLAN_SESSION || node->kind == PLAN_SET_OPERATION;
+           node->kind == PLAN_SET_OPERATION;
 }
 
+/* As Spark numbers them: from the sink towards the sources, left before right, and only what has
+ * state: sessions are kept by the aggregation above them. */
 static void number(struct plan_node *node, int *next)
 {
     if (is_stateful(node))

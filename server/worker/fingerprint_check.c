@@ -105,6 +105,7 @@ static bool same_operators(const json_t *was, const json_t *now)
         const json_t *old = json_array_get(was, i);
         const json_t *new_ = json_array_get(now, i);
         if (strcmp(text_of(old, "kind"), text_of(new_, "kind")) != 0 ||
+            !json_equal(json_object_get(old, "id"), json_object_get(new_, "id")) ||
             json_is_true(json_object_get(old, "withinWatermark")) !=
                 json_is_true(json_object_get(new_, "withinWatermark")))
             return false;

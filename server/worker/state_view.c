@@ -28,6 +28,7 @@ struct view {
     struct state_entry_receiver receiver;
     struct query *query;
     const struct state_view_request *request;
+    int64_t operator_id; /* STATE_VIEW_ALL: all are counted */
     int64_t version;
     struct viewed operators[OPERATORS_MAX];
     uint32_t operator_count;
@@ -62,14 +63,15 @@ static enum status replay(struct state_feed *self, int64_t from, int64_t to,
     return checkpoint_replay_state(feed->checkpoint, from, to, &passing.base, err);
 }
 
+/* In the order of their numbers, which is that of the plan. */
 static void find_operators(struct view *view, const struct plan_node *node)
 {
-    for (uint32_t i = 0; i < node->child_count; i++)
-        find_operators(view, node->children[i]);
     const struct exec_node_ops *ops = stateful_is_boundary(node) ? stateful_of(node) : NULL;
     if (ops != NULL && ops->stateful != NULL && ops->stateful->name != NULL &&
         node->operator_id >= 0 && view->operator_count < OPERATORS_MAX)
         view->operators[view->operator_count++] = (struct viewed){.node = node};
+    for (uint32_t i = 0; i < node->child_count; i++)
+        find_operators(view, node->children[i]);
 }
 
 static struct viewed *find(struct view *view, int64_t operator_id)
@@ -139,7 +141,7 @@ static enum status take_entry(struct state_entry_receiver *self,
         return OK;
     of->entries++;
     of->bytes += entry->key.size_bytes + entry->value.size_bytes;
-    if (view->decoder == NULL || of->node->operator_id != view->request->operator_id ||
+    if (view->decoder == NULL || of->node->operator_id != view->operator_id ||
         view->truncated)
         return OK;
     return take_rows(view, entry, err);
@@ -239,7 +241,7 @@ static void put_view(struct view *view, struct buffer *out)
     if (view->decoder == NULL) {
         put_operators(view, &json);
     } else {
-        const struct viewed *it = find(view, view->request->operator_id);
+        const struct viewed *it = find(view, view->operator_id);
         json_put_int(&json, "operatorId", it->node->operator_id);
         json_put_text(&json, "kind", plan_kind_name(it->node->kind));
         json_put_int(&json, "entries", (int64_t)it->entries);
@@ -256,21 +258,44 @@ static void put_view(struct view *view, struct buffer *out)
     json_end_object(&json);
 }
 
+/* "0 (Aggregate), 1 (Dedup)" or "none". */
+static const char *list_operators(const struct view *view)
+{
+    const char *list = "none";
+    for (uint32_t i = 0; i < view->operator_count; i++)
+        list = arena_sprintf(view->query->arena, "%s%s%d (%s)", i > 0 ? list : "",
+                             i > 0 ? ", " : "", (int)view->operators[i].node->operator_id,
+                             plan_kind_name(view->operators[i].node->kind));
+    return list;
+}
+
 static enum status no_operator(const struct view *view, struct error *err)
 {
-    struct buffer list = {0};
     char number[24];
-    (void)snprintf(number, sizeof number, "%lld", (long long)view->request->operator_id);
-    for (uint32_t i = 0; i < view->operator_count; i++)
-        buffer_printf(&list, "%s%d (%s)", i > 0 ? ", " : "",
-                      (int)view->operators[i].node->operator_id,
-                      plan_kind_name(view->operators[i].node->kind));
+    (void)snprintf(number, sizeof number, "%lld", (long long)view->operator_id);
     (void)error_raise(err, STATUS_ROUTE_NOT_FOUND, "path", number, NULL);
     (void)snprintf(err->text, sizeof err->text,
                    "There is no operator %s with state. The query has %.500s", number,
-                   view->operator_count == 0 ? "none" : buffer_text(&list));
-    buffer_fini(&list);
+                   list_operators(view));
     return err->status;
+}
+
+/* A key alone is one of the only operator. */
+static enum status choose_operator(struct view *view, struct error *err)
+{
+    const struct state_view_request *request = view->request;
+    view->operator_id = request->operator_id;
+    if (request->key == NULL || request->operator_id != STATE_VIEW_ALL)
+        return OK;
+    if (view->operator_count == 1) {
+        view->operator_id = view->operators[0].node->operator_id;
+        return OK;
+    }
+    return error_raise(
+        err, STATUS_INVALID_PARAMETER, "parameter", "key", "value", request->key, "expected",
+        arena_sprintf(view->query->arena, "an operator, too, and those with state are %.500s",
+                      list_operators(view)),
+        NULL);
 }
 
 /* The column of "column=value" is one of the rows'. */
@@ -314,13 +339,13 @@ static enum status check_key(struct view *view, struct error *err)
 static enum status look(struct view *view, struct buffer *out, struct error *err)
 {
     struct query *query = view->query;
-    const struct state_view_request *request = view->request;
     TRY(query_make_plan(query, err));
     TRY(query_open_checkpoint(query, true, err));
     TRY(query_pin_plan(query, err));
     find_operators(view, query->plan->root);
-    if (request->operator_id != STATE_VIEW_ALL) {
-        const struct viewed *it = find(view, request->operator_id);
+    TRY(choose_operator(view, err));
+    if (view->operator_id != STATE_VIEW_ALL) {
+        const struct viewed *it = find(view, view->operator_id);
         if (it == NULL)
             return no_operator(view, err);
         TRY(state_decoder_new(query->arena, it->node, query->time_zone, &view->decoder, err));
