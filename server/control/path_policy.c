@@ -14,7 +14,8 @@ struct path_policy {
     bool relative; /* paths may be relative */
     const char **roots;
     size_t root_count;
-    char text[400]; /* "/a, /b" for messages */
+    const char *data_dir; /* links followed */
+    char text[400];       /* "/a, /b" for messages */
 };
 
 bool listen_is_loopback(const char *listen)
@@ -58,6 +59,8 @@ struct path_policy *path_policy_new(const struct config *config)
     if (count == 0 && !policy->everything)
         policy->roots[policy->root_count++] =
             path_policy_resolve(policy->arena, config_text(config, SETTING_dataDir));
+    policy->data_dir = path_policy_resolve(
+        policy->arena, path_absolute(policy->arena, config_text(config, SETTING_dataDir)));
     size_t used = 0;
     for (size_t i = 0; i < policy->root_count && used < sizeof policy->text; i++)
         used += (size_t)snprintf(policy->text + used, sizeof policy->text - used, "%s%s",
@@ -113,6 +116,20 @@ enum status path_policy_check(const struct path_policy *policy, const char *path
     if (allowed)
         return OK;
     return error_raise(err, STATUS_PATH_NOT_ALLOWED, "path", path, "roots", policy->text, NULL);
+}
+
+const char *path_policy_own(const struct path_policy *policy, struct arena *arena, const char *path)
+{
+    static const char *const names[] = {"queries", "checkpoints"};
+    const char *real = path_policy_resolve(arena, path_absolute(arena, fixed_part(arena, path)));
+    if (strcmp(real, policy->data_dir) == 0)
+        return policy->data_dir;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *own = path_join(arena, policy->data_dir, names[i]);
+        if (path_is_below(real, own))
+            return own;
+    }
+    return NULL;
 }
 
 static enum status check_options(const struct path_policy *policy, const struct options *options,

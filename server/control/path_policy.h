@@ -30,6 +30,11 @@ MUST_USE enum status path_policy_check_spec(const struct path_policy *policy,
                                             const struct query_spec *spec,
                                             struct diagnostics *diagnostics, struct error *err);
 
+/* The directory of the server's own that the path is, or lies in: the data directory itself, or
+ * below it the records of queries and the checkpoints.  NULL: none. */
+const char *path_policy_own(const struct path_policy *policy, struct arena *arena,
+                            const char *path);
+
 /* The path with links of its existing part followed: realpath of the longest prefix that exists,
  * and the rest by text. */
 char *path_policy_resolve(struct arena *arena, const char *path);

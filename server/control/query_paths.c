@@ -106,6 +106,19 @@ static const char *why_not_writable(struct arena *arena, const char *path)
     return NULL;
 }
 
+/* A directory of the server, or the query's checkpoint (whether a sink is there, check_checkpoint()
+ * says): files of others damage it. */
+static const char *why_not_there(struct arena *arena, const struct path_policy *paths,
+                                 const char *checkpoint, const char *path)
+{
+    const char *own = path_policy_own(paths, arena, path);
+    if (own != NULL)
+        return arena_sprintf(arena, "%s is the server's own", own);
+    if (checkpoint == NULL || !path_is_below(path_absolute(arena, path), checkpoint))
+        return NULL;
+    return arena_sprintf(arena, "%s is the query's checkpoint", checkpoint);
+}
+
 /* Why the directory cannot be written to; NULL also for what others refuse. */
 static const char *why_not(struct arena *arena, const struct path_policy *paths, const char *path)
 {
@@ -117,19 +130,28 @@ static const char *why_not(struct arena *arena, const struct path_policy *paths,
     return why_not_writable(arena, local);
 }
 
-static enum status check_option(struct arena *arena, const struct path_policy *paths,
-                                const struct options *options, const char *name,
-                                struct diagnostics *diagnostics, struct error *err)
+struct path_check {
+    struct arena *arena;
+    const struct path_policy *paths;
+    const char *checkpoint; /* of which nothing is said elsewhere */
+    struct diagnostics *diagnostics;
+};
+
+static enum status check_option(const struct path_check *check, const struct options *options,
+                                const char *name, struct error *err)
 {
+    struct arena *arena = check->arena;
     const char *path = options_get(options, name);
-    const char *reason = path == NULL ? NULL : why_not(arena, paths, path);
+    const char *reason = path == NULL ? NULL : why_not(arena, check->paths, path);
+    if (path != NULL && *path != '\0' && reason == NULL)
+        reason = why_not_there(arena, check->paths, check->checkpoint, path);
     if (reason == NULL)
         return OK;
     (void)error_raise(
         err, STATUS_INVALID_OPTION_VALUE, "option", name, "value", path, "expected",
         arena_sprintf(arena, "a directory in which files can be made, but %s", reason), NULL);
     options_point_at(options, name, err);
-    return diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL);
+    return diagnostics_report(check->diagnostics, DIAGNOSTIC_ERROR, err, NULL);
 }
 
 /* Sinks that have a path write files there. */
@@ -206,15 +228,20 @@ enum status query_check_paths(struct arena *arena, const struct path_policy *pat
     TRY(check_links(arena, paths, spec, diagnostics, err));
     TRY(check_checkpoint(arena, spec, diagnostics, err));
     const struct sink_ops *sink = spec->has_sink ? sink_find(spec->sink.format) : NULL;
+    struct path_check check = {.arena = arena, .paths = paths, .diagnostics = diagnostics};
     if (sink != NULL && has_path(sink))
-        TRY(check_option(arena, paths, &spec->sink.options, "path", diagnostics, err));
+        TRY(check_option(&check, &spec->sink.options, "path", err));
+    check.checkpoint = spec->checkpoint_location;
     for (size_t i = 0; i < spec->source_count; i++) {
         const struct options *options = &spec->sources[i].options;
-        TRY(check_option(arena, paths, options, "sourceArchiveDir", diagnostics, err));
+        TRY(check_option(&check, options, "sourceArchiveDir", err));
         TRY(check_base(paths, options, arena, diagnostics, err));
     }
     const char *checkpoint = spec->checkpoint_location;
     const char *reason = checkpoint == NULL ? NULL : why_not(arena, paths, checkpoint);
+    const char *own = checkpoint == NULL ? NULL : path_policy_own(paths, arena, checkpoint);
+    if (reason == NULL && own != NULL && strcmp(path_basename(own), "checkpoints") != 0)
+        reason = arena_sprintf(arena, "%s is the server's own", own);
     if (reason == NULL)
         return OK;
     (void)error_raise(err, STATUS_INVALID_CHECKPOINT_LOCATION, "path", checkpoint, "reason", reason,

@@ -1,8 +1,8 @@
 #include "sink/sink_memory.h"
 
 #include "base/check.h"
-#include "format/format.h"
 #include "sink/row_collector.h"
+#include "sink/row_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,8 +261,7 @@ static void memory_abort(struct sink *self)
 
 /* Encodes all rows but the first `skip`. */
 struct encoding {
-    const struct format_ops *json;
-    struct record_writer *writer;
+    struct row_json *json;
     uint64_t skip;
     struct buffer *out;
     enum status status;
@@ -279,7 +278,7 @@ static void encode_batch(void *arg, int64_t batch_id, const struct batch *batch)
         encoding->skip -= batch->selected;
         return;
     }
-    encoding->status = encoding->json->write(encoding->writer, batch, encoding->out, encoding->err);
+    encoding->status = row_json_add(encoding->json, batch, encoding->out, encoding->err);
     /* The first batch that is encoded may begin with rows that were not asked for. */
     size_t cut = 0;
     for (; encoding->skip > 0 && cut < encoding->out->size_bytes; cut++)
@@ -295,32 +294,18 @@ static enum status memory_results(struct sink *self, uint64_t rows_max, struct b
     uint64_t rows = memory_table_rows(sink->table);
     if (rows == 0 || rows_max == 0)
         return OK;
-    struct arena *arena = arena_new("results", 0);
-    struct options options = {0};
-    const struct option keep_nulls = {"ignoreNullFields", "false"};
-    options.items = &keep_nulls;
-    options.count = 1;
-    const struct format_config config = {
-        .options = &options, .schema = sink->table->schema, .time_zone = "UTC"};
-    struct format_writer *format = NULL;
     struct buffer lines = {0};
-    struct encoding encoding = {.json = format_find("json"),
-                                .skip = rows > rows_max ? rows - rows_max : 0,
-                                .out = &lines,
-                                .err = err};
-    CHECK(encoding.json != NULL);
-    enum status status = encoding.json->writer_new(arena, &config, &format, err);
-    if (status == OK)
-        status = encoding.json->write_open(format, &encoding.writer, err);
+    struct encoding encoding = {
+        .skip = rows > rows_max ? rows - rows_max : 0, .out = &lines, .err = err};
+    enum status status = row_json_new(sink->table->schema, "UTC", &encoding.json, err);
     if (status == OK) {
         memory_table_visit(sink->table, NO_BATCH, encode_batch, &encoding);
         status = encoding.status;
-        encoding.json->write_close(encoding.writer);
     }
     if (status == OK)
         buffer_add_bytes(out, buffer_bytes(&lines));
     buffer_fini(&lines);
-    arena_free(arena);
+    row_json_free(encoding.json);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "base/vfs_posix.h"
 #include "columnar/value_text.h"
 #include "exec/pipeline.h"
+#include "sink/row_json.h"
 #include "worker/relation_reader.h"
 
 #include <stdio.h>
@@ -157,53 +158,26 @@ struct printer {
     struct batch_receiver base;
     const struct type *schema;
     const struct zone *zone;
-    struct buffer line;
-    bool json;
+    struct row_json *json; /* NULL: a table for people */
+    struct buffer text;
 };
-
-static void add_cell(struct printer *printer, const struct vector *vector, uint32_t row)
-{
-    if (!printer->json) {
-        value_text_print(&printer->line, vector, row, printer->zone);
-        return;
-    }
-    if (vector_is_null(vector, row)) {
-        buffer_add_text(&printer->line, "null");
-        return;
-    }
-    struct buffer text = {0};
-    value_text_print(&text, vector, row, printer->zone);
-    bool bare = type_is_numeric(vector->type) || vector->type->id == TYPE_BOOLEAN;
-    if (bare && text.size_bytes > 0 && text.data[text.size_bytes - 1] != 'N' &&
-        text.data[text.size_bytes - 1] != 'y')
-        buffer_add_bytes(&printer->line, buffer_bytes(&text));
-    else
-        buffer_add_json_string(&printer->line, buffer_bytes(&text));
-    buffer_fini(&text);
-}
 
 static enum status print_batch(struct batch_receiver *self, const struct batch *batch,
                                struct error *err)
 {
     struct printer *printer = (struct printer *)self;
-    (void)err;
-    for (uint32_t i = 0; i < batch->selected; i++) {
-        uint32_t row = batch_row(batch, i);
-        buffer_clear(&printer->line);
+    struct buffer *text = &printer->text;
+    buffer_clear(text);
+    if (printer->json != NULL)
+        TRY(row_json_add(printer->json, batch, text, err));
+    for (uint32_t i = 0; printer->json == NULL && i < batch->selected; i++) {
         for (uint32_t c = 0; c < printer->schema->field_count; c++) {
-            buffer_add_text(&printer->line, printer->json ? (c == 0 ? "{" : ",")
-                                            : c == 0      ? ""
-                                                          : "\t");
-            if (printer->json) {
-                buffer_add_json_string(&printer->line,
-                                       bytes_of_text(printer->schema->fields[c].name));
-                buffer_add_text(&printer->line, ":");
-            }
-            add_cell(printer, batch->columns[c], row);
+            buffer_add_text(text, c == 0 ? "" : "\t");
+            value_text_print(text, batch->columns[c], batch_row(batch, i), printer->zone);
         }
-        buffer_add_text(&printer->line, printer->json ? "}\n" : "\n");
-        (void)fwrite(printer->line.data, 1, printer->line.size_bytes, stdout);
+        buffer_add_byte(text, '\n');
     }
+    (void)fwrite(text->data, 1, text->size_bytes, stdout);
     return OK;
 }
 
@@ -214,11 +188,13 @@ enum status bounded_print(struct bytes spec_json, bool json, bool *started, stru
     uint64_t input_rows = 0;
     struct bounded_config config = {
         .spec_json = spec_json, .vfs = vfs_posix(), .clock = clock_real()};
-    struct printer printer = {.base = {.receive = print_batch}, .json = json};
+    struct printer printer = {.base = {.receive = print_batch}};
     TRY(bounded_open(&config, &run, err));
     *started = true;
     printer.schema = bounded_schema(run);
     TRY_OUT(timezone_find(bytes_of_text(run->plan.time_zone), &printer.zone, err));
+    if (json)
+        TRY_OUT(row_json_new(printer.schema, run->plan.time_zone, &printer.json, err));
     for (uint32_t c = 0; !json && c < printer.schema->field_count; c++)
         (void)printf("%s%s", c == 0 ? "" : "\t", printer.schema->fields[c].name);
     if (!json)
@@ -226,7 +202,8 @@ enum status bounded_print(struct bytes spec_json, bool json, bool *started, stru
     TRY_OUT(bounded_execute(run, &printer.base, &input_rows, err));
 out:
     (void)fflush(stdout);
-    buffer_fini(&printer.line);
+    row_json_free(printer.json);
+    buffer_fini(&printer.text);
     bounded_close(run);
     return status;
 }
