@@ -17,6 +17,7 @@
 #define RECORD_BYTES_MAX (WRITE_CHUNK * ENTRY_BYTES)
 #define PATH_BYTES_MAX   4096
 #define VERIFY_TRIES     3
+#define CONFIRMED        INT64_MIN /* in the place of a time */
 /* What a merge reads for each entry that is new: more than the times that an entry is merged. */
 #define MERGE_RATE      16
 #define MERGE_STEP      4096 /* entries; fewer are not worth a call */
@@ -50,6 +51,8 @@ struct seen_files {
     uint64_t log_bytes;
     uint32_t log_crc; /* of log_bytes */
     struct seen_mark durable;
+    struct buffer
+        unmarked; /* entries behind the mark at the open, sorted; a confirmed one has CONFIRMED */
     uint64_t log_generation;
     uint64_t next_generation;
     bool manifest_unsure; /* writing it failed: the disk may have the new one */
@@ -275,8 +278,9 @@ static enum status load_manifest(struct seen_files *seen, struct arena *arena, s
     return OK;
 }
 
-/* Takes the whole records of the log; *valid is where they end. */
-static void replay_log(struct seen_files *seen, struct bytes content, uint64_t *valid)
+/* Takes the whole records of the log; *valid is where they end, the mark stands at `marked`. */
+static void replay_log(struct seen_files *seen, struct bytes content, uint64_t marked,
+                       uint64_t *valid)
 {
     size_t at = 0;
     while (content.size_bytes - at >= 8) {
@@ -291,6 +295,8 @@ static void replay_log(struct seen_files *seen, struct bytes content, uint64_t *
             struct seen_entry entry;
             memcpy(&entry, content.data + at + 8 + i, sizeof entry);
             (void)remember(seen, &entry);
+            if (at >= marked)
+                buffer_add(&seen->unmarked, &entry, sizeof entry);
         }
         at += 8 + size;
     }
@@ -314,7 +320,10 @@ static enum status read_log(struct seen_files *seen, const struct seen_mark *dur
         return OK;
     }
     TRY(status);
-    replay_log(seen, content, &seen->log_bytes);
+    replay_log(seen, content, same ? durable->log_bytes : UINT64_MAX, &seen->log_bytes);
+    if (seen->unmarked.size_bytes > 0)
+        qsort(seen->unmarked.data, seen->unmarked.size_bytes / ENTRY_BYTES, ENTRY_BYTES,
+              seen_entry_compare);
     seen->log_crc = crc32c(0, content.data, seen->log_bytes);
     if (same && seen->log_bytes < durable->log_bytes)
         status = corrupt(err, path, "the log of files read is damaged, cut short or an old copy");
@@ -468,6 +477,7 @@ void seen_files_close(struct seen_files *seen)
         vfs_unmap(seen->runs[i].map);
     vfs_close(seen->log);
     buffer_fini(&seen->pending);
+    buffer_fini(&seen->unmarked);
     free(seen->slots);
     free(seen->dir);
     free(seen);
@@ -748,6 +758,41 @@ static enum status write_pending(struct seen_files *seen, struct error *err)
         pending->size_bytes = 0;
     }
     return status;
+}
+
+void seen_files_confirm(struct seen_files *seen, struct bytes identity)
+{
+    CHECK(seen != NULL);
+    struct seen_entry entry = entry_of(identity, 0);
+    struct seen_entry *entries = (struct seen_entry *)(void *)seen->unmarked.data;
+    size_t count = seen->unmarked.size_bytes / sizeof entry;
+    size_t from = 0;
+    for (size_t to = count; from < to;) { /* the first that is not before it */
+        size_t middle = from + (to - from) / 2;
+        if (seen_entry_compare(&entries[middle], &entry) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < count && seen_entry_compare(&entries[from], &entry) == 0; from++)
+        entries[from].mtime_us = CONFIRMED;
+}
+
+enum status seen_files_check(struct seen_files *seen, struct error *err)
+{
+    CHECK(seen != NULL);
+    char path[PATH_BYTES_MAX];
+    const struct seen_entry *entries = (const struct seen_entry *)(const void *)seen->unmarked.data;
+    for (size_t i = 0; i < seen->unmarked.size_bytes / sizeof *entries; i++) {
+        if (entries[i].mtime_us == CONFIRMED)
+            continue;
+        file_path(seen, seen->log_generation, "log", path);
+        return corrupt(err, path,
+                       "it has files of batches that the log of the checkpoint does not have: that "
+                       "was cut short, or is an old copy");
+    }
+    buffer_fini(&seen->unmarked);
+    return OK;
 }
 
 enum status seen_files_flush(struct seen_files *seen, bool *synced, struct error *err)

@@ -29,6 +29,10 @@
  * it says how much of which log a crash cannot have taken.  So a log that is damaged, cut short,
  * removed or replaced by an old copy is told from one that a crash cut, and is refused; only what
  * lies behind the mark is cut, and that the intent repeats.
+ *
+ * Entries come to the log when the batch that read them is durable.  What stands behind the mark
+ * must therefore be in the intents that the start finds: if it is not, the checkpoint's log has
+ * lost batches, whose files would never be read again (seen_files_confirm, seen_files_check).
  * Threads: the batch thread.
  */
 #ifndef SERVER_SOURCE_SEEN_FILES_H
@@ -68,6 +72,11 @@ int64_t seen_files_oldest_us(const struct seen_files *seen);
 void seen_files_add(struct seen_files *seen, struct bytes identity, int64_t mtime_us);
 /* Counts age from the newest time added so far: at the end of planning a batch. */
 void seen_files_purge(struct seen_files *seen);
+
+/* An intent has this file.  seen_files_check, when all that the intents have were confirmed: what
+ * the log of files has behind the mark was in them.  Errors: CHECKPOINT__CORRUPT. */
+void seen_files_confirm(struct seen_files *seen, struct bytes identity);
+MUST_USE enum status seen_files_check(struct seen_files *seen, struct error *err);
 
 /* Writes what was added to the log, without a sync; may turn it into a run (which syncs).
  * *synced: everything added so far is durable. */

@@ -386,8 +386,11 @@ static enum status recover_range(struct file_source *source, const struct source
     if (dir != NULL && strcmp(dir, source->dir) != 0)
         TRY_OUT(
             error_raise(err, STATUS_SOURCE_PATH_CHANGED, "before", dir, "now", source->dir, NULL));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         seen_files_add(source->seen, identity_of(source, files[i].path), files[i].mtime_us);
+        seen_files_confirm(source->seen, bytes_of_text(files[i].path));
+        seen_files_confirm(source->seen, bytes_of_text(path_basename(files[i].path)));
+    }
     if (end > source->log_offset)
         source->log_offset = end;
 out:
@@ -418,6 +421,7 @@ static enum status file_recover(struct source *self, const struct source_range *
         TRY(recover_range(source, committed, err));
     for (size_t i = 0; i < pending_count; i++)
         TRY(recover_range(source, &pending[i], err));
+    TRY(seen_files_check(source->seen, err));
     if (source->log_offset >= 0) {
         bool synced = false;
         seen_files_purge(source->seen);

@@ -219,6 +219,31 @@ static void a_log_of_the_same_length_from_elsewhere_is_refused(void **state)
     buffer_fini(&content);
 }
 
+static void files_that_no_intent_has_are_refused(void **state)
+{
+    (void)state;
+    size_t durable = 0;
+    struct buffer content = {0};
+    struct seen_files *seen = NULL;
+    struct seen_mark mark = write_small(&durable, &content);
+    buffer_fini(&content);
+    assert_int_equal(seen_files_open(vfs, "/s/0", INT64_MAX, &mark, &seen, &err), OK);
+    seen_files_confirm(seen, bytes_of_text("b"));
+    assert_int_equal(seen_files_check(seen, &err), STATUS_CHECKPOINT__CORRUPT);
+    error_clear(&err);
+    seen_files_confirm(seen, bytes_of_text("c"));
+    assert_int_equal(seen_files_check(seen, &err), OK);
+    seen_files_close(seen);
+    assert_int_equal(seen_files_open(vfs, "/s/0", INT64_MAX, &nothing, &seen, &err), OK);
+    seen_files_confirm(seen, bytes_of_text("a"));
+    seen_files_confirm(seen, bytes_of_text("c"));
+    assert_int_equal(seen_files_check(seen, &err), STATUS_CHECKPOINT__CORRUPT);
+    error_clear(&err);
+    seen_files_confirm(seen, bytes_of_text("b"));
+    assert_int_equal(seen_files_check(seen, &err), OK);
+    seen_files_close(seen);
+}
+
 static void add_range(struct seen_files *seen, int from, int to)
 {
     char path[64];
@@ -283,6 +308,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_log_of_the_same_length_from_elsewhere_is_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(files_that_no_intent_has_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_of_the_manifest_and_of_runs_is_refused, set_up,
                                         tear_down),
     };
