@@ -12,7 +12,7 @@
 #define TABLE_MAGIC       0x57a7e001U
 #define REMOVED           0x80000000U
 #define BLOCK_BYTES_FIRST ((uint32_t)1 << 10)
-#define BLOCK_BYTES_MAX   ((uint32_t)1 << 20)
+#define KEY_BYTES_MAX     ((uint32_t)1 << 31) /* more than a record can have */
 #define SLOTS_MIN         16
 #define REHASH_AT_ONCE    32
 #define ADDRESS_BITS      48
@@ -367,7 +367,7 @@ static struct state_entry *new_entry(struct state_table *table, struct state_buc
 struct state_entry *state_add(struct state_table *table, struct state_bucket *bucket,
                               struct bytes key, uint64_t hash, bool *added)
 {
-    CHECK(key.size_bytes < BLOCK_BYTES_MAX);
+    CHECK(key.size_bytes < KEY_BYTES_MAX);
     grow(table, bucket);
     uint64_t slot = slot_of(table, bucket, key, hash);
     *added = bucket->slots[slot] == 0;
@@ -386,7 +386,7 @@ struct state_entry *state_add(struct state_table *table, struct state_bucket *bu
 struct state_entry *state_take(struct state_table *table, struct state_bucket *bucket,
                                const struct state_entry *image, uint64_t hash, bool *added)
 {
-    CHECK(image->key_bytes < BLOCK_BYTES_MAX && image->stamp == 0);
+    CHECK(image->key_bytes < KEY_BYTES_MAX && image->stamp == 0);
     grow(table, bucket);
     uint64_t slot = slot_of(table, bucket, state_key(table, image), hash);
     *added = bucket->slots[slot] == 0;
