@@ -85,6 +85,7 @@ enum status query_pin_plan(struct query *query, struct error *err)
     bool pinned = config.pinned != NULL && query_plan_differs(query->spec, config.pinned);
     if (!pinned && !config.whole_windows)
         return OK;
+    query->kept = pinned ? query_plan_kept(query->arena, query->spec, config.pinned) : NULL;
     TRY(query_plan_make(query->arena, &config, &plan, err));
     take_plan(query, &plan);
     return OK;
@@ -98,6 +99,9 @@ static enum status plan_and_lock(struct query *query, struct error *err)
     TRY(query_open_checkpoint(query, false, err));
     TRY(query_pin_plan(query, err));
     TRY(fingerprint_check(query, err));
+    if (query->kept != NULL)
+        log_event(query->config.log, LOG_WARN, "settings_kept",
+                  (struct log_field[]){log_text("reason", query->kept), {0}});
     return checkpoint_start_run(query->checkpoint, query->plan->fingerprint,
                                 bytes_of_text(query->plan->fingerprint_text), err);
 }

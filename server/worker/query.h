@@ -100,6 +100,7 @@ struct query {
     const struct type *schema; /* of the output */
     const char *time_zone;
     bool ansi;
+    const char *kept; /* what the spec sets and the checkpoint keeps otherwise; NULL: nothing */
 
     struct checkpoint *checkpoint;
     struct source_set sources;

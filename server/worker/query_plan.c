@@ -61,6 +61,24 @@ bool query_plan_differs(const struct query_spec *spec, const struct batch_intent
     return false;
 }
 
+const char *query_plan_kept(struct arena *arena, const struct query_spec *spec,
+                            const struct batch_intent *pinned)
+{
+    const char *list = NULL;
+    for (size_t i = 0; i < PINNED_COUNT; i++) {
+        const char *name = conf_name(pinned_confs[i]);
+        const char *value = options_get(&spec->conf, name);
+        struct bytes was = batch_intent_setting(pinned, name);
+        if (value == NULL || was.data == NULL || bytes_equal(was, bytes_of_text(value)))
+            continue;
+        list = arena_sprintf(arena, "%s%s%s is %s in the spec and stays %.*s",
+                             list == NULL ? "" : list, list == NULL ? "" : "; ", name, value,
+                             (int)was.size_bytes, (const char *)was.data);
+    }
+    return list == NULL ? NULL
+                        : arena_sprintf(arena, "%s, with which the checkpoint was begun", list);
+}
+
 /* What is pinned wins over what the spec says. */
 static void apply_pinned(struct arena *query, struct query_spec *spec,
                          const struct batch_intent *pinned)

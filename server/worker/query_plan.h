@@ -24,7 +24,7 @@ struct query_plan_config {
     struct clock *clock;
     const struct source_ops *(*find_source)(const char *format); /* NULL: the registry */
     const struct batch_intent *pinned; /* settings of the checkpoint, which win; NULL: none */
-    bool whole_windows; /* sliding windows are kept one by one, not as panes */
+    bool whole_windows;                /* sliding windows are kept one by one, not as panes */
 };
 
 /* All in `query`.  Errors: those of parsing, analysis and planning. */
@@ -37,5 +37,9 @@ void query_plan_pinned(struct arena *arena, const struct query_spec *spec,
 
 /* Whether the spec says otherwise than what is pinned. */
 bool query_plan_differs(const struct query_spec *spec, const struct batch_intent *pinned);
+
+/* What the spec sets and the checkpoint keeps otherwise, for people; NULL: nothing. */
+const char *query_plan_kept(struct arena *arena, const struct query_spec *spec,
+                            const struct batch_intent *pinned);
 
 #endif

@@ -526,6 +526,8 @@ static void add_warnings(struct look *look)
         warn(look, "REPLAY",
              "batches that were taken back run again with the input that they had; a sink that has "
              "them keeps what it has, even if the query was changed since");
+    if (look->query->kept != NULL)
+        warn(look, "SETTINGS_KEPT", look->query->kept);
     if (look->held)
         warn(look, "CHECKPOINT_LOCKED",
              "a worker holds the checkpoint: unless it is this query's own, a start is refused");
