@@ -2,10 +2,12 @@
  * sim [SEED [RUNS]] | sim SEED --seconds N: draws scenarios, and plays them.
  *
  * From one seed: a query out of a few shapes, rows with times out of order, restarts (also with
- * another number of threads, and with another query of the same meaning), rewinds, batches that let
- * all state go of memory, kills, crashes at failpoints and failing disks; what must come out is
- * computed by a naive model (model.c).  What is drawn is the text of a scenario, so that a seed
- * that fails is a regression test already: the text is printed, to be shortened, named and kept.
+ * another number of threads, another limit of memory, another retention, and with another query of
+ * the same meaning), rewinds, batches that let all state go of memory, kills, crashes at
+ * failpoints, disks that fail once or stay full for some starts, and damaged snapshots; what must
+ * come out is computed by a naive model (model.c).  What is drawn is the text of a scenario, so
+ * that a seed that fails is a regression test already: the text is printed, to be shortened, named
+ * and kept.
  */
 #include "base/check.h"
 #include "base/clock.h"
@@ -223,13 +225,46 @@ static const char *draw_failpoint(struct draw *draw)
     return points[draw_below(draw, (int)(sizeof(points) / sizeof(points[0])))];
 }
 
+/* How the worker is from its next start on, and what it keeps. */
+static void add_settings(struct draw *draw)
+{
+    struct buffer *text = &draw->text;
+    if (draw_below(draw, 4) == 0)
+        buffer_printf(text, "worker spill=%s parallelism=%d\n\n",
+                      draw_below(draw, 2) == 0 ? "true" : "false", 1 + draw_below(draw, 4));
+    if (draw_below(draw, 6) == 0)
+        buffer_printf(text, "worker memory=%d\n\nrestart\n\n", 1 << (20 + draw_below(draw, 5)));
+    if (draw_below(draw, 8) == 0)
+        buffer_printf(text, "conf spark.sql.streaming.minBatchesToRetain=%d\n\nrestart\n\n",
+                      2 + draw_below(draw, 6));
+    if (draw_below(draw, 8) == 0)
+        buffer_printf(text, "conf spark.sql.streaming.stateStore.minDeltasForSnapshot=%d\n\n",
+                      1 + draw_below(draw, 4));
+}
+
+static void add_damage(struct draw *draw)
+{
+    static const char *const how[] = {"", " cut", " gone"};
+    buffer_printf(&draw->text, "damage snapshot%s file=%d at=%d\n\n", how[draw_below(draw, 3)],
+                  draw_below(draw, 12), draw_below(draw, 1000));
+}
+
+/* One operation fails, or all until the worker was started some times. */
+static void add_disk(struct draw *draw)
+{
+    int runs = draw_below(draw, 3);
+    buffer_printf(&draw->text, "disk %s nth=%d", draw_below(draw, 2) == 0 ? "ENOSPC" : "EIO",
+                  1 + draw_below(draw, 40));
+    if (runs > 0)
+        buffer_printf(&draw->text, " runs=%d", runs + draw_below(draw, 3));
+    buffer_add_text(&draw->text, "\n\nrun survives\n\n");
+}
+
 /* Something happens to the worker or its disk, perhaps while rows are under way. */
 static void add_trouble(struct draw *draw)
 {
-    if (draw_below(draw, 4) == 0)
-        buffer_printf(&draw->text, "worker spill=%s parallelism=%d\n\n",
-                      draw_below(draw, 2) == 0 ? "true" : "false", 1 + draw_below(draw, 4));
-    switch (draw_below(draw, 11)) {
+    add_settings(draw);
+    switch (draw_below(draw, 12)) {
     case 0:
         buffer_add_text(&draw->text, "restart\n\n");
         break;
@@ -254,8 +289,10 @@ static void add_trouble(struct draw *draw)
     case 4:
     case 5:
         add_feed(draw);
-        buffer_printf(&draw->text, "disk %s nth=%d\n\nrun survives\n\n",
-                      draw_below(draw, 2) == 0 ? "ENOSPC" : "EIO", 1 + draw_below(draw, 40));
+        add_disk(draw);
+        break;
+    case 10:
+        add_damage(draw);
         break;
     default:
         break;

@@ -168,12 +168,17 @@ static bool surviving_run(struct player *player, const struct scn_record *record
 {
     struct error err = ERROR_INIT;
     enum status status = OK;
-    for (int attempt = 0; attempt < 3; attempt++) {
+    struct world_fault fault = player->world->fault;
+    for (uint64_t attempt = 0; attempt < 3 + fault.runs; attempt++) {
         error_clear(&err);
         status = world_run(player->world, RUN_IDLE, &err);
         vfs_fault_disarm(player->world->vfs);
         if (status == OK)
             break;
+        if (attempt + 1 < fault.runs) { /* it is still like that */
+            fault.nth = 1;
+            world_arm_fault(player->world, fault);
+        }
     }
     world_disarm(player->world);
     return status == OK ? true : fail_with(player, record, &err);
@@ -235,6 +240,7 @@ static bool play_arm(struct player *player, const struct scn_record *record)
 static bool play_disk(struct player *player, const struct scn_record *record)
 {
     const char *call_name = scn_pair(record, "call"), *nth = scn_pair(record, "nth");
+    const char *runs = scn_pair(record, "runs");
     enum vfs_call call = VFS_CALL_ANY;
     int errno_value = 0;
     if (call_name != NULL && !vfs_fault_find(call_name, &call)) {
@@ -245,10 +251,12 @@ static bool play_disk(struct player *player, const struct scn_record *record)
         play_fail(player, record, "expected ENOSPC or EIO");
         return false;
     }
-    uint64_t number = nth == NULL ? 1 : strtoull(nth, NULL, 10);
-    player->world->fault = (struct world_fault){call, number, errno_value};
-    if (player->world->root == NULL)
-        vfs_fault_arm(player->world->vfs, call, number, errno_value);
+    world_arm_fault(player->world, (struct world_fault){
+                                       .call = call,
+                                       .nth = nth == NULL ? 1 : strtoull(nth, NULL, 10),
+                                       .errno_value = errno_value,
+                                       .runs = runs == NULL ? 0 : strtoull(runs, NULL, 10),
+                                   });
     return true;
 }
 
@@ -336,6 +344,8 @@ bool play_record(struct player *player, size_t *index)
         status = world_advance(player->world, record, &err);
     else if (strcmp(kind, "rewind") == 0)
         status = world_rewind(player->world, record, &err);
+    else if (strcmp(kind, "damage") == 0)
+        status = world_damage(player->world, record, &err);
     else if (strcmp(kind, "touch") == 0 || strcmp(kind, "remove") == 0 ||
              strcmp(kind, "mkdir") == 0)
         status = world_handle_files(player->world, record, &err);

@@ -555,6 +555,9 @@ const char *world_spec(struct world *world, enum world_run kind)
     set_text(spec, "checkpointLocation",
              world_path(world, arena_sprintf(world->arena, "/checkpoints/%s", query->name)));
     (void)json_object_set_new(spec, "conf", conf_spec(world));
+    if (world->memory_bytes > 0)
+        (void)json_object_set_new(
+            spec, "limits", json_pack("{s:I}", "memoryBytes", (json_int_t)world->memory_bytes));
     char *text = json_dumps(spec, JSON_COMPACT);
     CHECK(text != NULL);
     const char *out = arena_strdup(world->arena, text);

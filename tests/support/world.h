@@ -70,11 +70,12 @@ enum world_run {
     RUN_STOP,
 };
 
-/* One file operation fails. */
+/* One file operation fails, or all from it on. */
 struct world_fault {
     enum vfs_call call;
     uint64_t nth; /* 0: none */
     int errno_value;
+    uint64_t runs; /* all, until so many runs have failed; 0: one operation */
 };
 
 /* The copy of this process that runs the query. */
@@ -122,6 +123,7 @@ struct world {
     uint64_t torn_bytes;
     uint32_t parallelism;  /* of the next start */
     bool spill;            /* all state that can is let go of memory before each batch */
+    int64_t memory_bytes;  /* the limit of the next start; 0: none */
     int64_t mtime_us;      /* of the newest file */
     struct buffer actions; /* what has been done, for the report of a failure */
 };
@@ -162,16 +164,23 @@ void world_note_run(struct world *world, size_t seen, const char *failure);
 void world_read_schema(struct world *world, enum world_run kind);
 /* Whether the current query runs in copies of this process, or in `binary`. */
 bool world_forks(const struct world *world);
+/* Arms the fault of a disk, here or in the next copy. */
+void world_arm_fault(struct world *world, struct world_fault fault);
 /* What is armed and has not acted is forgotten. */
 void world_disarm(struct world *world);
 /* Opens the current query, with recovery. */
 MUST_USE enum status world_start(struct world *world, enum world_run kind, struct error *err);
 void world_stop(struct world *world);
-/* worker parallelism=N spill=true: how the next start runs, and the next batch. */
+/* worker parallelism=N memory=BYTES spill=true: how the next start runs, and the next batch. */
 void world_set_worker(struct world *world, const struct scn_record *record);
 /* rewind to=N: stops the query and takes back the batches after N; back=N: the last N batches. With
  * the word `try` it is no error if they are out of reach. */
 MUST_USE enum status world_rewind(struct world *world, const struct scn_record *record,
+                                  struct error *err);
+/* damage snapshot file=N at=N: stops the query, and flips the byte `at` (modulo the size) of the
+ * file N of its snapshots, counted from the newest one's end (modulo their number); with the word
+ * `cut` it ends there, with `gone` it is removed.  Without snapshots nothing happens. */
+MUST_USE enum status world_damage(struct world *world, const struct scn_record *record,
                                   struct error *err);
 /* SIGKILL: the disk goes back to what is durable. */
 void world_kill(struct world *world);

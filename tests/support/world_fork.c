@@ -99,7 +99,10 @@ static enum status obey(struct world *world, const struct order *order, struct e
     }
     if (order->armed[0] != '\0')
         TRY(failpoint_arm_text(order->armed, err));
-    if (order->fault.nth > 0)
+    if (order->fault.nth > 0 && order->fault.runs > 0)
+        vfs_fault_arm_forever(world->vfs, order->fault.call, order->fault.nth,
+                              order->fault.errno_value);
+    else if (order->fault.nth > 0)
         vfs_fault_arm(world->vfs, order->fault.call, order->fault.nth, order->fault.errno_value);
     return world_run_here(world, order->kind, err);
 }

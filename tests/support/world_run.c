@@ -108,6 +108,9 @@ void world_kill(struct world *world)
 void world_set_worker(struct world *world, const struct scn_record *record)
 {
     const char *parallelism = scn_pair(record, "parallelism"), *spill = scn_pair(record, "spill");
+    const char *memory = scn_pair(record, "memory");
+    if (memory != NULL)
+        world->memory_bytes = strtoll(memory, NULL, 10);
     if (parallelism != NULL)
         world->parallelism = (uint32_t)strtoul(parallelism, NULL, 10);
     if (world->parallelism == 0)
@@ -263,6 +266,15 @@ static enum status steps(struct world *world, enum world_run kind, struct error 
     if (outcome == STEP_RAN)
         return error_set(err, SCENARIO_INVALID, "the query does not come to rest");
     return rest(world->handle, err);
+}
+
+void world_arm_fault(struct world *world, struct world_fault fault)
+{
+    world->fault = fault;
+    if (world->root == NULL && fault.runs > 0)
+        vfs_fault_arm_forever(world->vfs, fault.call, fault.nth, fault.errno_value);
+    else if (world->root == NULL)
+        vfs_fault_arm(world->vfs, fault.call, fault.nth, fault.errno_value);
 }
 
 void world_disarm(struct world *world)
