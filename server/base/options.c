@@ -79,6 +79,20 @@ static const struct option_def *option_find(const char *name,
     return NULL;
 }
 
+struct options *options_of_table(struct arena *arena, const struct options *options,
+                                 const struct option_def *table)
+{
+    const struct option_def *const tables[] = {table, NULL};
+    struct options *out = arena_new_object(arena, sizeof *out);
+    struct option *items = arena_new_object(arena, (options->count + 1) * sizeof *items);
+    for (size_t i = 0; i < options->count; i++)
+        if (option_find(options->items[i].name, tables) != NULL)
+            items[out->count++] = options->items[i];
+    out->items = items;
+    out->pointer = options->pointer;
+    return out;
+}
+
 void options_point_at(const struct options *options, const char *name, struct error *err)
 {
     if (options->pointer == NULL)

@@ -47,6 +47,10 @@ const char *options_get(const struct options *options, const char *name);
 MUST_USE enum status options_check(const struct options *options,
                                    const struct option_def *const *tables, struct error *err);
 
+/* Those of the options that stand in `table` (NULL: none), in `arena`; texts are borrowed. */
+struct options *options_of_table(struct arena *arena, const struct options *options,
+                                 const struct option_def *table);
+
 /* Makes err->pointer name the option, in the user's spelling of it. */
 void options_point_at(const struct options *options, const char *name, struct error *err);
 

@@ -4,27 +4,7 @@
 #include "checkpoint/snapshot_list.h"
 
 #include "base/path.h"
-
-#include <stdlib.h>
-
-#define PREFIX "snapshot-"
-#define DIGITS 20
-
-/* The version in a name, of which *whole says whether nothing follows the digits. */
-static bool parse_name(const char *name, int64_t *version, bool *whole)
-{
-    size_t prefix = strlen(PREFIX);
-    if (strncmp(name, PREFIX, prefix) != 0 || strlen(name) < prefix + DIGITS)
-        return false;
-    *version = 0;
-    for (size_t i = prefix; i < prefix + DIGITS; i++) {
-        if (name[i] < '0' || name[i] > '9' || *version > (INT64_MAX - 9) / 10)
-            return false;
-        *version = *version * 10 + (name[i] - '0');
-    }
-    *whole = name[prefix + DIGITS] == '\0';
-    return true;
-}
+#include "state/state_store_files.h"
 
 static enum status list(struct vfs *vfs, const char *state_dir, struct arena *arena,
                         struct vfs_entry **out, size_t *count, struct error *err)
@@ -45,8 +25,8 @@ enum status snapshot_list_read(struct vfs *vfs, const char *dir, struct arena *a
     TRY(list(vfs, path_join(arena, dir, "state"), arena, &entries, &entry_count, err));
     *out = arena_new_object(arena, (entry_count + 1) * sizeof **out);
     for (size_t i = 0; i < entry_count; i++) {
-        bool whole = false;
-        if (parse_name(entries[i].name, &(*out)[*count], &whole) && whole)
+        const char *suffix = NULL;
+        if (state_files_parse(entries[i].name, &(*out)[*count], &suffix) && suffix[0] == '\0')
             (*count)++;
     }
     return OK;
@@ -63,8 +43,9 @@ enum status snapshot_list_cut(struct vfs *vfs, const char *dir, int64_t version,
     for (size_t i = 0; i < count; i++) {
         const char *path = path_join(arena, state_dir, entries[i].name);
         int64_t at = 0;
-        bool whole = false;
-        if (!parse_name(entries[i].name, &at, &whole) || (whole && at <= version))
+        const char *suffix = NULL;
+        if (!state_files_parse(entries[i].name, &at, &suffix) ||
+            (suffix[0] == '\0' && at <= version))
             continue;
         if (entries[i].stat.kind == VFS_DIR)
             TRY_OUT(vfs_remove_tree(vfs, path, err));

@@ -95,6 +95,17 @@ static int order(uint128 a, uint128 b)
     return (a > b) - (a < b);
 }
 
+/* In 64 bits where they suffice, which is several times as fast. */
+static uint128 quotient_of(uint128 size, uint128 divisor, uint128 *rest)
+{
+    if (size <= UINT64_MAX && divisor <= UINT64_MAX) {
+        *rest = (uint64_t)size % (uint64_t)divisor;
+        return (uint64_t)size / (uint64_t)divisor;
+    }
+    *rest = size % divisor;
+    return size / divisor;
+}
+
 /* value / 10^drop, 0 < drop. */
 static int128 drop_digits(int128 value, int drop, enum decimal_rounding rounding)
 {
@@ -105,15 +116,8 @@ static int128 drop_digits(int128 value, int drop, enum decimal_rounding rounding
     }
     uint128 divisor = (uint128)powers[drop];
     uint128 size = magnitude(value);
-    uint128 quotient;
     uint128 rest;
-    if (size <= UINT64_MAX && divisor <= UINT64_MAX) {
-        quotient = (uint64_t)size / (uint64_t)divisor;
-        rest = (uint64_t)size % (uint64_t)divisor;
-    } else {
-        quotient = size / divisor;
-        rest = size % divisor;
-    }
+    uint128 quotient = quotient_of(size, divisor, &rest);
     quotient +=
         rounds_away(rounding, negative, (quotient & 1) != 0, order(rest * 2, divisor), rest == 0);
     return negative ? -(int128)quotient : (int128)quotient;
@@ -266,15 +270,8 @@ bool decimal_divide(struct decimal a, struct decimal b, int precision, int scale
         return divide_wide(a, b, shift, precision, out);
     uint128 divisor = magnitude(b.unscaled);
     uint128 size = magnitude(dividend);
-    uint128 quotient;
     uint128 rest;
-    if (size <= UINT64_MAX && divisor <= UINT64_MAX) {
-        quotient = (uint64_t)size / (uint64_t)divisor;
-        rest = (uint64_t)size % (uint64_t)divisor;
-    } else {
-        quotient = size / divisor;
-        rest = size % divisor;
-    }
+    uint128 quotient = quotient_of(size, divisor, &rest);
     quotient += rest >= divisor - rest;
     if (quotient >= (uint128)powers[precision])
         return false;

@@ -76,6 +76,8 @@ enum text_result decimal_parse(struct bytes text, int precision, int scale, int1
 
 /* As decimal_parse with blanks and control characters trimmed and any Unicode digits: CAST. */
 enum text_result decimal_cast(struct bytes text, int precision, int scale, int128 *out);
+/* What a digit of another script than ASCII's stands for, or -1. */
+int decimal_foreign_digit(uint32_t code);
 
 /* The text's own precision and scale (a literal): scale >= 0.  Range: more than 38 digits. */
 enum text_result decimal_parse_exact(struct bytes text, struct decimal *out, int *precision);

@@ -133,7 +133,7 @@ enum text_result decimal_parse_exact(struct bytes text, struct decimal *out, int
 
 /* ---- digits of other scripts ---- */
 
-static int unicode_digit(uint32_t code)
+int decimal_foreign_digit(uint32_t code)
 {
     static const uint16_t zeros[] = {
         0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6,
@@ -169,7 +169,7 @@ enum text_result decimal_cast(struct bytes text, int precision, int scale, int12
         if (*text.data < 0x80) {
             plain[size++] = *text.data;
         } else {
-            int digit = unicode_digit(utf8_decode(text, &step));
+            int digit = decimal_foreign_digit(utf8_decode(text, &step));
             if (digit < 0 || step == 0)
                 return TEXT_INVALID;
             plain[size++] = (uint8_t)('0' + digit);

@@ -67,8 +67,42 @@ static enum status moments_merge(const struct expr *expr, struct arena *arena, u
     return OK;
 }
 
-/* What a function makes of the moments; false: NULL. */
-typedef bool moments_result(const struct moments *state, double *out);
+/* What a function makes of a state; false: NULL. */
+typedef bool number_result(const uint8_t *state, double *out);
+
+static enum status numbers_finish(const struct aggregate_update *call, uint8_t *const *states,
+                                  uint32_t count, struct vector *out, number_result *result,
+                                  struct error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double value;
+        if (result(states[i], &value))
+            VECTOR_VALUES(double, out)[i] = value;
+        else
+            TRY(aggregate_set_null(call, out, i, err));
+    }
+    return OK;
+}
+
+/* The aggregate `name`, which is a function of the state that the functions `kind`_... keep. */
+#define NUMBER_AGGREGATE(kind, name)                                                               \
+    static bool name##_result(const uint8_t *state, double *out)                                   \
+    {                                                                                              \
+        return name((const void *)state, out);                                                     \
+    }                                                                                              \
+    static enum status name##_finish(const struct aggregate_update *call, uint8_t *const *states,  \
+                                     uint32_t count, struct vector *out, struct error *err)        \
+    {                                                                                              \
+        return numbers_finish(call, states, count, out, name##_result, err);                       \
+    }                                                                                              \
+    const struct aggregate_ops aggregate_##name = {                                                \
+        .state_bytes = kind##_bytes,                                                               \
+        .update = kind##_update,                                                                   \
+        .merge = kind##_merge,                                                                     \
+        .finish = name##_finish,                                                                   \
+        .save = aggregate_save_plain,                                                              \
+        .load = aggregate_load_plain,                                                              \
+    }
 
 static bool var_pop(const struct moments *state, double *out)
 {
@@ -106,41 +140,12 @@ static bool kurtosis(const struct moments *state, double *out)
     return state->n > 0 && state->m2 != 0;
 }
 
-static enum status moments_finish(const struct aggregate_update *call, uint8_t *const *states,
-                                  uint32_t count, struct vector *out, moments_result *result,
-                                  struct error *err)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        double value;
-        if (result((const void *)states[i], &value))
-            VECTOR_VALUES(double, out)[i] = value;
-        else
-            TRY(aggregate_set_null(call, out, i, err));
-    }
-    return OK;
-}
-
-#define MOMENTS_AGGREGATE(name)                                                                    \
-    static enum status name##_finish(const struct aggregate_update *call, uint8_t *const *states,  \
-                                     uint32_t count, struct vector *out, struct error *err)        \
-    {                                                                                              \
-        return moments_finish(call, states, count, out, name, err);                                \
-    }                                                                                              \
-    const struct aggregate_ops aggregate_##name = {                                                \
-        .state_bytes = moments_bytes,                                                              \
-        .update = moments_update,                                                                  \
-        .merge = moments_merge,                                                                    \
-        .finish = name##_finish,                                                                   \
-        .save = aggregate_save_plain,                                                              \
-        .load = aggregate_load_plain,                                                              \
-    }
-
-MOMENTS_AGGREGATE(var_pop);
-MOMENTS_AGGREGATE(var_samp);
-MOMENTS_AGGREGATE(stddev_pop);
-MOMENTS_AGGREGATE(stddev_samp);
-MOMENTS_AGGREGATE(skewness);
-MOMENTS_AGGREGATE(kurtosis);
+NUMBER_AGGREGATE(moments, var_pop);
+NUMBER_AGGREGATE(moments, var_samp);
+NUMBER_AGGREGATE(moments, stddev_pop);
+NUMBER_AGGREGATE(moments, stddev_samp);
+NUMBER_AGGREGATE(moments, skewness);
+NUMBER_AGGREGATE(moments, kurtosis);
 
 /* ---- two variables: the first argument is a, the second b ---- */
 
@@ -212,8 +217,6 @@ static enum status pair_merge(const struct expr *expr, struct arena *arena, uint
     x->n = n;
     return OK;
 }
-
-typedef bool pair_result(const struct pair *state, double *out);
 
 static bool covar_pop(const struct pair *state, double *out)
 {
@@ -288,46 +291,17 @@ static bool regr_r2(const struct pair *state, double *out)
     return true;
 }
 
-static enum status pair_finish(const struct aggregate_update *call, uint8_t *const *states,
-                               uint32_t count, struct vector *out, pair_result *result,
-                               struct error *err)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        double value;
-        if (result((const void *)states[i], &value))
-            VECTOR_VALUES(double, out)[i] = value;
-        else
-            TRY(aggregate_set_null(call, out, i, err));
-    }
-    return OK;
-}
-
-#define PAIR_AGGREGATE(name)                                                                       \
-    static enum status name##_finish(const struct aggregate_update *call, uint8_t *const *states,  \
-                                     uint32_t count, struct vector *out, struct error *err)        \
-    {                                                                                              \
-        return pair_finish(call, states, count, out, name, err);                                   \
-    }                                                                                              \
-    const struct aggregate_ops aggregate_##name = {                                                \
-        .state_bytes = pair_bytes,                                                                 \
-        .update = pair_update,                                                                     \
-        .merge = pair_merge,                                                                       \
-        .finish = name##_finish,                                                                   \
-        .save = aggregate_save_plain,                                                              \
-        .load = aggregate_load_plain,                                                              \
-    }
-
-PAIR_AGGREGATE(covar_pop);
-PAIR_AGGREGATE(covar_samp);
-PAIR_AGGREGATE(corr);
-PAIR_AGGREGATE(regr_avgx);
-PAIR_AGGREGATE(regr_avgy);
-PAIR_AGGREGATE(regr_sxx);
-PAIR_AGGREGATE(regr_syy);
-PAIR_AGGREGATE(regr_sxy);
-PAIR_AGGREGATE(regr_slope);
-PAIR_AGGREGATE(regr_intercept);
-PAIR_AGGREGATE(regr_r2);
+NUMBER_AGGREGATE(pair, covar_pop);
+NUMBER_AGGREGATE(pair, covar_samp);
+NUMBER_AGGREGATE(pair, corr);
+NUMBER_AGGREGATE(pair, regr_avgx);
+NUMBER_AGGREGATE(pair, regr_avgy);
+NUMBER_AGGREGATE(pair, regr_sxx);
+NUMBER_AGGREGATE(pair, regr_syy);
+NUMBER_AGGREGATE(pair, regr_sxy);
+NUMBER_AGGREGATE(pair, regr_slope);
+NUMBER_AGGREGATE(pair, regr_intercept);
+NUMBER_AGGREGATE(pair, regr_r2);
 
 static enum status regr_count_finish(const struct aggregate_update *call, uint8_t *const *states,
                                      uint32_t count, struct vector *out, struct error *err)

@@ -1,6 +1,7 @@
 /* Functions of text: replacing, single characters, distances, masks; and the resolvers. */
 #include "base/check.h"
 #include "base/utf8.h"
+#include "columnar/decimal.h"
 #include "expr/fn_array.h"
 #include "expr/fn_string.h"
 #include "expr/fn_support.h"
@@ -372,21 +373,6 @@ KERNEL(kernel_luhn_check)
 
 /* ---- mask, quote ---- */
 
-/* Where the ten digits of a script begin. */
-static bool is_digit_beyond_ascii(uint32_t code)
-{
-    static const uint16_t zeros[] = {
-        0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6,
-        0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090,
-        0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40,
-        0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
-    };
-    for (size_t i = 0; i < sizeof(zeros) / sizeof(*zeros); i++)
-        if (code >= zeros[i] && code < zeros[i] + 10U)
-            return true;
-    return false;
-}
-
 /* Which of the four replacements a character gets: 1 upper, 2 lower, 3 digit, 4 other. */
 static uint32_t mask_class(uint32_t code)
 {
@@ -399,10 +385,10 @@ static uint32_t mask_class(uint32_t code)
     }
     if ((code >= 0x2160 && code <= 0x217F) || (code >= 0x24B6 && code <= 0x24E9))
         return 4; /* Roman numbers and circled letters are no letters */
-    return unicode_is_upper(code)        ? 1
-           : unicode_is_lower(code)      ? 2
-           : is_digit_beyond_ascii(code) ? 3
-                                         : 4;
+    return unicode_is_upper(code)             ? 1
+           : unicode_is_lower(code)           ? 2
+           : decimal_foreign_digit(code) >= 0 ? 3
+                                              : 4;
 }
 
 static enum status cell_kernel_mask(const struct kernel_call *call, uint32_t row, struct error *err)

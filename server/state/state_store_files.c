@@ -27,8 +27,7 @@ char *state_files_path(const struct state_files *files, struct arena *arena, int
     return snapshot_path(arena, files->config->dir, version, suffix);
 }
 
-/* *suffix is what follows the version. */
-static bool parse_name(const char *name, int64_t *version, const char **suffix)
+bool state_files_parse(const char *name, int64_t *version, const char **suffix)
 {
     size_t prefix = strlen(PREFIX);
     if (strncmp(name, PREFIX, prefix) != 0 || strlen(name) < prefix + DIGITS)
@@ -73,7 +72,7 @@ static enum status list_versions(struct vfs *vfs, const char *dir, struct arena 
     for (size_t i = 0; i < entry_count; i++) {
         const char *suffix = NULL;
         if (entries[i].stat.kind == VFS_DIR &&
-            parse_name(entries[i].name, &(*out)[*count], &suffix) && suffix[0] == '\0')
+            state_files_parse(entries[i].name, &(*out)[*count], &suffix) && suffix[0] == '\0')
             (*count)++;
     }
     return OK;
@@ -96,7 +95,7 @@ static enum status remove_scratch(const struct state_files *files, struct arena 
         const char *path = path_join(arena, dir, entries[i].name);
         const char *suffix = NULL;
         int64_t version = 0;
-        bool part = parse_name(entries[i].name, &version, &suffix) &&
+        bool part = state_files_parse(entries[i].name, &version, &suffix) &&
                     strncmp(suffix, PART, strlen(PART)) == 0;
         if (!part && strcmp(entries[i].name, "db") != 0)
             continue;

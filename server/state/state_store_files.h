@@ -39,6 +39,9 @@ int64_t state_files_oldest_needed(const struct state_files *files);
 MUST_USE enum status state_files_save(struct state_files *files, struct state_engine *engine,
                                       int64_t version, struct error *err);
 
+/* Whether `name` is snapshot-<version><suffix>; *suffix is borrowed from it. */
+bool state_files_parse(const char *name, int64_t *version, const char **suffix);
+
 /* state/snapshot-<version><suffix> */
 char *state_files_path(const struct state_files *files, struct arena *arena, int64_t version,
                        const char *suffix);
