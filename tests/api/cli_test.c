@@ -18,7 +18,6 @@
 
 extern char **environ;
 
-struct server server;
 char output[1 << 20];
 static char binary[1024];
 
@@ -36,9 +35,7 @@ int cli_setup(void **state)
 
 int cli_teardown(void **state)
 {
-    (void)state;
-    server_end(&server);
-    return 0;
+    return fixture_teardown(state);
 }
 
 /* Standard output goes to the file, or where standard error goes. */

@@ -7,9 +7,8 @@
 #ifndef TESTS_API_CLI_TEST_H
 #define TESTS_API_CLI_TEST_H
 
-#include "api_test.h"
+#include "fixture.h"
 
-extern struct server server;
 extern char output[1 << 20]; /* of the last command, both streams */
 
 int cli_setup(void **state);

@@ -2,7 +2,7 @@
  * What happens to queries when something is in the way: a disk that refuses, a record that is
  * damaged, a path that cannot be used; and what a new spec and a restart of the server lead to.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,21 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct server server;
 static const char *const flags[] = {"--restart-delay", "1 ms", "--restart-delay-max", "2 ms", NULL};
 
 static int setup(void **state)
 {
     (void)state;
     server_start(&server, flags);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_stop(&server);
-    server_end(&server);
     return 0;
 }
 
@@ -434,5 +425,5 @@ int main(void)
         cmocka_unit_test(the_output_of_a_deleted_query_is_left_alone),
         cmocka_unit_test(a_hung_worker_does_not_stop_a_stop),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

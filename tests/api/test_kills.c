@@ -3,7 +3,7 @@
  * output is the input, no row lost and none repeated.  KILLS says how many times (default 20);
  * `./run test-all` does 1000.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,6 @@
 #define INSTANTS      40 /* a kill comes within so many milliseconds after the query runs */
 #define SERVER_EVERY  7  /* each seventh kill is the server's */
 
-static struct server server;
 static const char *const flags[] = {"--restart-delay", "1 ms", "--restart-delay-max", "2 ms", NULL};
 static uint32_t seed = 1;
 
@@ -47,13 +46,6 @@ static int setup(void **state)
         "\"restartPolicy\":{\"maxAttempts\":1000000}}",
         server.dir, server.dir);
     json_decref(post(&server, "/v1/queries", body, 201));
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
     return 0;
 }
 
@@ -143,5 +135,5 @@ static void the_output_is_the_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_output_is_the_input)};
-    return cmocka_run_group_tests_name("api/kills", tests, setup, teardown) != 0;
+    return cmocka_run_group_tests_name("api/kills", tests, setup, fixture_teardown) != 0;
 }

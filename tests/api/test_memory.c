@@ -2,7 +2,7 @@
  * Queries whose state does not fit into limits.memoryBytes: the same results, also after a kill;
  * or an end with a reason.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,24 +18,6 @@
 
 #define ROWS 20000 /* of a file; their partial groups alone are more than the smallest limit */
 #define KEYS 30011
-
-static struct server server;
-static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
-
-static int setup(void **state)
-{
-    (void)state;
-    server_start(&server, flags);
-    make_dir(&server, "in");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
 
 /* Rows of keys that every file has others of; later files share some with earlier ones. */
 static void write_rows(int file)
@@ -267,5 +249,5 @@ int main(void)
         cmocka_unit_test(states_that_point_wait_on_the_disk),
         cmocka_unit_test(what_cannot_leave_memory_is_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

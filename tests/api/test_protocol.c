@@ -1,7 +1,7 @@
 /*
  * What holds for every resource: probes, the catalog, methods, limits, headers.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,20 +18,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct server server;
-
 static int setup(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--max-body-bytes", "64k", NULL};
     server_start(&server, flags);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
     return 0;
 }
 
@@ -405,5 +396,5 @@ int main(void)
         cmocka_unit_test(pages_of_other_sites_are_refused),
         cmocka_unit_test(half_open_connections_keep_nobody_out),
     };
-    return cmocka_run_group_tests_name("api/protocol", tests, setup, teardown) != 0;
+    return cmocka_run_group_tests_name("api/protocol", tests, setup, fixture_teardown) != 0;
 }

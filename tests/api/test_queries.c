@@ -1,7 +1,7 @@
 /*
  * Queries as documents: validate, create, list, replace, delete; nothing here needs a batch.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct server server;
-
 #define SOURCE "\"sources\":{\"c\":{\"format\":\"rate\"}}"
 #define STOPPED(name)                                                                              \
     "{\"name\":\"" name "\"," SOURCE ",\"sql\":\"SELECT value FROM c\",\"sink\":{\"format\":"      \
@@ -25,14 +23,6 @@ static int setup(void **state)
 {
     (void)state;
     server_start(&server, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_stop(&server);
-    server_end(&server);
     return 0;
 }
 
@@ -417,5 +407,5 @@ int main(void)
         cmocka_unit_test(a_repeated_post_with_its_key_gets_the_first_answer),
         cmocka_unit_test(actions_check_their_bodies),
     };
-    return cmocka_run_group_tests_name("api/queries", tests, setup, teardown) != 0;
+    return cmocka_run_group_tests_name("api/queries", tests, setup, fixture_teardown) != 0;
 }

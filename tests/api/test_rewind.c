@@ -3,7 +3,7 @@
  * run again: what comes out, and the state in the end, is what it would have been undisturbed, also
  * if the worker is killed on the way, or the server in the middle of the rewind.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,6 @@
 #define FILES 12
 #define ARMED "TIDEMILL_FAILPOINTS"
 
-static struct server server;
 static bool failpoints; /* whether the binary has them */
 static const char *const flags[] = {"--restart-delay", "1 ms", "--restart-delay-max", "2 ms", NULL};
 
@@ -146,13 +145,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 static void the_state_is_made_again_from_a_snapshot_and_the_log(void **state)
 {
     (void)state;
@@ -239,7 +231,7 @@ static void a_server_that_is_killed_while_it_rewinds_has_done_it_or_not(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
         T(the_state_is_made_again_from_a_snapshot_and_the_log),
         T(a_worker_that_is_killed_while_batches_run_again_goes_on),
         T(a_server_that_is_killed_while_it_rewinds_has_done_it_or_not),

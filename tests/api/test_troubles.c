@@ -2,7 +2,7 @@
  * What a server answers that has enough queries, has too many requests open, is stopping, or whose
  * worker does not answer: here the worker is stopped by SIGSTOP, so that all of it is certain.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,6 @@
 
 #define PENDING_MAX 1024 /* requests that wait for one worker: QUERY_PENDING_MAX */
 
-static struct server server;
 static char binary[256]; /* the setup takes it out of the environment */
 static const char *const patient[] = {
     "--max-queries", "2", "--max-connections", "3000", "--shutdown-grace", "1 s", NULL};
@@ -52,13 +51,6 @@ static int setup_watchful(void **state)
 {
     (void)state;
     server_start(&server, watchful);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
     return 0;
 }
 
@@ -243,7 +235,7 @@ static void listening_to_everybody_has_to_be_meant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define T(name, how) cmocka_unit_test_setup_teardown(name, setup_##how, teardown)
+#define T(name, how) cmocka_unit_test_setup_teardown(name, setup_##how, fixture_teardown)
         T(a_query_too_many_is_refused, patient),
         T(a_request_with_a_key_that_is_being_answered_is_refused, patient),
         T(more_requests_than_can_wait_for_a_worker_are_refused, patient),
