@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Kills a server and its worker with SIGKILL, over and over, and counts what came out.
 
-    kill_storm.py BINARY [--kills 1000] [--seed N] [--keep] [--mode append|update]
+    kill_storm.py BINARY [--kills 1000] [--seed N] [--keep] [--query filter|windows] [--sink KIND]
 
-Files of numbered rows arrive all the time; a query filters and writes them to files.  At random
-instants the worker dies, or the server, or both; a killed server is started again at once.  At the
-end every number that passes the filter must be in the output exactly once, and whoever listed the
-output meanwhile must never have seen a torn line or a number twice.  Standard library only.
+Files of numbered rows arrive all the time; a query filters them, or counts them by key in sliding
+windows of which most do not fit into its memory, and writes to files.  At random instants the worker
+dies, or the server, or both; a killed server is started again at once.  At the end every number that
+passes the filter must be in the output exactly once, and each window of each key with its true count
+and sum; whoever listed the output meanwhile must never have seen a torn line or a row twice.  The
+sink `console` may repeat a batch, and loses none; `memory` and `noop` are only to go on.  Standard
+library only.
 """
 import argparse
 import json
@@ -23,6 +26,9 @@ import urllib.error
 import urllib.request
 
 ROWS_PER_FILE = 50
+KEYS, SIZE, SLIDE = 2000, 400, 200  # of the windows, in seconds; there are ten rows a second
+SINKS = {"json": {}, "csv": {"header": False}, "text": {}, "partitioned": {}, "metadata": {"sparkMetadata": "true"},
+         "console": {}, "memory": {}, "noop": {}}
 
 
 class Server:
@@ -61,30 +67,72 @@ class Server:
         return found
 
 
-def feed(root, stop, fed):
-    """One file after another, each renamed into place whole."""
+def stamp(tenths):
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(1700000000 + tenths // 10)) + f".{tenths % 10}"
+
+
+def put_file(root, number, rows):
+    """Renamed into place whole."""
+    with open(f"{root}/incoming", "w") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+    os.rename(f"{root}/incoming", f"{root}/in/{number:08d}.json")
+
+
+def feed(root, stop, fed, pause):
+    """One file after another."""
     os.makedirs(f"{root}/in")
     while not stop.is_set():
         first = fed[0] * ROWS_PER_FILE
-        with open(f"{root}/incoming", "w") as f:
-            f.writelines(json.dumps({"id": i, "keep": i % 3 != 0}) + "\n" for i in range(first, first + ROWS_PER_FILE))
-        os.rename(f"{root}/incoming", f"{root}/in/{fed[0]:08d}.json")
+        put_file(root, fed[0], [{"id": i, "keep": i % 3 != 0, "key": i % KEYS, "at": stamp(i)}
+                                for i in range(first, first + ROWS_PER_FILE)])
         fed[0] += 1
-        stop.wait(0.004)
+        stop.wait(pause)
 
 
-def read_output(root):
-    """All numbers in the visible output; a torn line is an error."""
-    numbers = []
-    for name in sorted(os.listdir(f"{root}/out")):
-        if name.startswith((".", "_")):
-            continue
-        with open(f"{root}/out/{name}") as f:
-            for line in f:
-                if not line.endswith("\n"):
-                    raise SystemExit(f"FAILED: {name} ends in the middle of a line")
-                numbers.append(json.loads(line)["id"])
-    return numbers
+def close_windows(server, fed):
+    """Rows that come so late that all windows of the others are closed."""
+    for i in range(2):
+        put_file(server.root, fed + i, [{"id": 0, "keep": False, "key": -1 - i, "at": stamp(10**8 + i)}])
+        finish(server)
+
+
+def wanted_windows(count):
+    """What a list and a loop say of rows [0, count)."""
+    groups = {}
+    for i in range(count):
+        second = 1700000000 + i // 10
+        start = second // SLIDE * SLIDE
+        while start > second - SIZE:
+            n, total = groups.get((start, i % KEYS), (0, 0))
+            groups[start, i % KEYS] = n + 1, total + i
+            start -= SLIDE
+    return {(w, k, n, t) for (w, k), (n, t) in groups.items()}
+
+
+def read_rows(root, sink):
+    """What stands in the visible output, a value for each row; a torn line is an error."""
+    rows = []
+    if sink in ("console", "memory", "noop"):
+        return rows
+    for folder, folders, names in os.walk(f"{root}/out"):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        for name in sorted(names):
+            if name.startswith((".", "_")):
+                continue
+            with open(f"{folder}/{name}") as f:
+                for line in f:
+                    if not line.endswith("\n"):
+                        raise SystemExit(f"FAILED: {name} ends in the middle of a line")
+                    rows.append(line)
+    return rows
+
+
+def read_output(root, sink="json"):
+    rows = read_rows(root, sink)
+    if sink in ("csv", "text"):
+        return [int(row) for row in rows]
+    rows = [json.loads(row) for row in rows]
+    return [row["id"] if "id" in row else (row["w"], row["key"], row["n"], row["total"]) for row in rows]
 
 
 def check(numbers, wanted=None):
@@ -103,7 +151,7 @@ def kill(pid):
         return 0
 
 
-def storm(server, random_source, kills):
+def storm(server, random_source, kills, sink):
     done = {"worker": 0, "server": 0, "both": 0}
     total = 0
     while total < kills:
@@ -120,8 +168,9 @@ def storm(server, random_source, kills):
             done[victim] += 1
             total += 1
         if total % 100 == 0 and killed:
-            check(read_output(server.root))
-            print(f"  {total} kills, {len(read_output(server.root))} rows out", file=sys.stderr, flush=True)
+            numbers = read_output(server.root, sink)
+            check(numbers)
+            print(f"  {total} kills, {len(numbers)} rows out", file=sys.stderr, flush=True)
     return done
 
 
@@ -141,34 +190,61 @@ def finish(server):
     raise SystemExit(f"FAILED: the query did not catch up: {last}")
 
 
+def query(root, kind, sink):
+    document = {
+        "name": "storm",
+        "sources": {"s": {"format": "json", "schema": "id BIGINT, keep BOOLEAN, key BIGINT, at TIMESTAMP",
+                          "options": {"path": f"{root}/in", "maxFilesPerTrigger": 20}}},
+        "sql": "SELECT CAST(id AS STRING) AS value FROM s WHERE keep" if sink == "text" else
+               "SELECT id, id % 7 AS part FROM s WHERE keep" if sink == "partitioned" else
+               "SELECT id FROM s WHERE keep",
+        "sink": {"format": sink if sink not in ("partitioned", "metadata") else "json",
+                 "options": {**SINKS[sink], **({} if sink in ("console", "memory", "noop") else {"path": f"{root}/out"})},
+                 **({"partitionBy": ["part"]} if sink == "partitioned" else {})},
+        "restartPolicy": {"maxAttempts": 100000},
+        "checkpointLocation": f"{root}/checkpoint"}
+    if kind == "windows":
+        document["sources"]["s"]["watermark"] = {"column": "at", "delay": "2000 seconds"}
+        document["sql"] = (f"SELECT unix_timestamp(window.start) AS w, key, count(*) AS n, sum(id) AS total FROM s "
+                           f"GROUP BY window(at, '{SIZE} seconds', '{SLIDE} seconds'), key")
+        document["limits"] = {"memoryBytes": 1 << 20}
+        document["conf"] = {"spark.sql.shuffle.partitions": "4",
+                            "spark.sql.streaming.stateStore.minDeltasForSnapshot": "20"}
+    return document
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--query", choices=("filter", "windows"), default="filter")
+    parser.add_argument("--sink", choices=SINKS, default="json")
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     a = parser.parse_args()
     print(f"seed {a.seed}", flush=True)
     root = tempfile.mkdtemp(prefix="tidemill-storm-")
     server, stop, fed = Server(os.path.abspath(a.binary), root), threading.Event(), [0]
-    feeder = threading.Thread(target=feed, args=(root, stop, fed))
+    feeder = threading.Thread(target=feed, args=(root, stop, fed, 0.004 if a.query == "filter" else 0.03))
     try:
         server.start()
         feeder.start()
-        server.call("POST", "/v1/queries", {
-            "name": "storm",
-            "sources": {"s": {"format": "json", "schema": "id BIGINT, keep BOOLEAN",
-                              "options": {"path": f"{root}/in", "maxFilesPerTrigger": 20}}},
-            "sql": "SELECT id FROM s WHERE keep",
-            "sink": {"format": "json", "options": {"path": f"{root}/out"}},
-            "checkpointLocation": f"{root}/checkpoint"})
-        done = storm(server, random.Random(a.seed), a.kills)
+        server.call("POST", "/v1/queries", query(root, a.query, a.sink))
+        done = storm(server, random.Random(a.seed), a.kills, a.sink)
         stop.set()
         feeder.join()
         finish(server)
-        wanted = {i for i in range(fed[0] * ROWS_PER_FILE) if i % 3 != 0}
-        check(read_output(root), wanted)
-        print(f"kills: {done}; rows in: {fed[0] * ROWS_PER_FILE}; rows out: {len(wanted)}, each exactly once")
+        count = fed[0] * ROWS_PER_FILE
+        if a.query == "windows":
+            close_windows(server, fed[0])
+            wanted = wanted_windows(count)
+        else:
+            wanted = {i for i in range(count) if i % 3 != 0}
+        if a.sink in ("console", "memory", "noop"):
+            print(f"kills: {done}; rows in: {count}; it has got through")
+        else:
+            check(read_output(root, a.sink), wanted)
+            print(f"kills: {done}; rows in: {count}; rows out: {len(wanted)}, each exactly once")
     finally:
         stop.set()
         if feeder.is_alive():
