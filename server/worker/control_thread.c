@@ -86,8 +86,10 @@ static void send_locked(struct control *control, const struct message *message)
 {
     struct error err = ERROR_INIT;
     pthread_mutex_lock(&control->lock);
-    if (message_send(control->channel, message, &err) != OK)
+    if (message_send(control->channel, message, &err) != OK) {
         atomic_store(&control->gone, true);
+        wish(control, STOP_GRACEFUL); /* nobody hears it any more: another worker will be heard */
+    }
     bool pending = message_pending(control->channel);
     pthread_mutex_unlock(&control->lock);
     if (pending)

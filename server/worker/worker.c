@@ -15,8 +15,9 @@
 
 #include <limits.h>
 
-#define POLL_SOURCES_MAX 64
-#define IDLE_SYNC_US     200000 /* an idle query makes its last COMMIT durable after this */
+#define POLL_SOURCES_MAX   64
+#define IDLE_SYNC_US       200000 /* an idle query makes its last COMMIT durable after this */
+#define IDLE_REPORT_MIN_US 1000
 
 static void report(struct query *query, int64_t batch_id, int64_t output_rows)
 {
@@ -46,10 +47,20 @@ static enum status run_batch(struct query *query, struct error *err)
     return state_snapshot_consider(query, intent->batch_id, err);
 }
 
-static void idle_report(struct query *query)
+/* An idle query looks for data once in a polling delay, and reports no more often than it looks:
+ * else 0 would mean without pause. */
+static int64_t idle_interval_us(const struct query *query)
 {
     int64_t interval_us =
         conf_duration_us(&query->spec->conf, CONF_streaming_noDataProgressEventInterval);
+    int64_t polling_us = conf_duration_us(&query->spec->conf, CONF_streaming_pollingDelay);
+    int64_t least_us = polling_us > IDLE_REPORT_MIN_US ? polling_us : IDLE_REPORT_MIN_US;
+    return interval_us > least_us ? interval_us : least_us;
+}
+
+static void idle_report(struct query *query)
+{
+    int64_t interval_us = idle_interval_us(query);
     if (clock_monotonic_us(query->config.clock) - query->last_progress_us < interval_us)
         return;
     query->timing.ended_us = clock_monotonic_us(query->config.clock);
@@ -120,9 +131,7 @@ static enum status rest(struct query *query, int64_t idle_since_us, bool *trimme
                         int64_t *limit_us, struct error *err)
 {
     int64_t now_us = clock_monotonic_us(query->config.clock);
-    int64_t interval_us =
-        conf_duration_us(&query->spec->conf, CONF_streaming_noDataProgressEventInterval);
-    int64_t report_us = query->last_progress_us + interval_us - now_us;
+    int64_t report_us = query->last_progress_us + idle_interval_us(query) - now_us;
     *limit_us = min_wait(*limit_us, report_us > 0 ? report_us : 0);
     if (*trimmed)
         return OK;
