@@ -10,9 +10,13 @@
 #include <strings.h>
 #include <time.h>
 
-uint32_t analysis_add_watermark(struct analyzer *analyzer, const char *column, int64_t delay_us)
+uint32_t analysis_add_watermark(struct analyzer *analyzer,
+                                const struct analysis_watermark *watermark)
 {
     struct analysis *analysis = analyzer->analysis;
+    for (uint32_t i = 0; i < analysis->watermark_count; i++)
+        if (analysis->watermarks[i].origin == watermark->origin)
+            return i;
     if (analysis->watermark_count == analyzer->watermark_capacity) {
         uint32_t capacity =
             analyzer->watermark_capacity == 0 ? 4 : analyzer->watermark_capacity * 2;
@@ -23,10 +27,7 @@ uint32_t analysis_add_watermark(struct analyzer *analyzer, const char *column, i
         analysis->watermarks = grown;
         analyzer->watermark_capacity = capacity;
     }
-    analysis->watermarks[analysis->watermark_count] = (struct analysis_watermark){
-        .column = column,
-        .delay_us = delay_us,
-    };
+    analysis->watermarks[analysis->watermark_count] = *watermark;
     return analysis->watermark_count++;
 }
 

@@ -38,6 +38,7 @@ struct analysis_relation {
 struct analysis_watermark {
     const char *column;
     int64_t delay_us;
+    const void *origin; /* where it is declared: used twice, it is one watermark */
 };
 
 /* Accepted, but worth saying. */

@@ -310,10 +310,16 @@ MUST_USE enum status resolve_unpivot(struct analyzer *analyzer, const struct ast
                                      struct relation *input, struct relation *out,
                                      struct error *err);
 
-/* The watermark of `column` (a new event-time mark) over the relation. */
+/* A watermark to be declared; `origin`: see struct analysis_watermark. */
+struct watermark_mark {
+    uint32_t ordinal; /* of its column, which becomes the event time */
+    int64_t delay_us;
+    const void *origin;
+    int position, position_end; /* in the text; -1: none */
+};
+
 MUST_USE enum status relation_watermark(struct analyzer *analyzer, struct relation *relation,
-                                        uint32_t ordinal, int64_t delay_us, int position,
-                                        int position_end, struct error *err);
+                                        const struct watermark_mark *mark, struct error *err);
 /* Raises when two sides do not fit a set operation; otherwise widens them to common types. */
 MUST_USE enum status resolve_set_operation(struct analyzer *analyzer, const struct ast_term *ast,
                                            struct relation *left, struct relation *right,

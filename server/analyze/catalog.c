@@ -46,20 +46,21 @@ static enum status at_field(const char *base, const char *field, enum status sta
     return status;
 }
 
-static enum status watermark_column(struct analyzer *analyzer, const char *column,
+static enum status watermark_column(struct analyzer *analyzer, const struct watermark_spec *spec,
                                     struct relation *relation, int64_t delay_us, struct error *err)
 {
+    struct watermark_mark mark = {
+        .delay_us = delay_us, .origin = spec, .position = -1, .position_end = -1};
     struct ast_expr *ast;
-    TRY(parser_expr(analyzer->arena, bytes_of_text(column), &ast, err));
+    TRY(parser_expr(analyzer->arena, bytes_of_text(spec->column), &ast, err));
     struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
     struct expr *expr;
     TRY(resolve_expr(&resolver, ast, &expr, err));
-    uint32_t ordinal;
     if (expr->kind != EXPR_COLUMN ||
-        logical_find_output(relation->node, expr->column.attribute_id, &ordinal) == NULL)
+        logical_find_output(relation->node, expr->column.attribute_id, &mark.ordinal) == NULL)
         return error_raise(err, STATUS_EVENT_TIME_MUST_BE_TOP_LEVEL_COLUMN, "eventExpr",
                            expr_sql(analyzer, expr), NULL);
-    return relation_watermark(analyzer, relation, ordinal, delay_us, -1, -1, err);
+    return relation_watermark(analyzer, relation, &mark, err);
 }
 
 /* Goes on after a watermark that is wrong: the columns are what they are, so whatever reads them is
@@ -87,7 +88,7 @@ static enum status watermark_of_spec(struct analyzer *analyzer, const struct wat
                                   catalog_delay(spec->delay, analyzer->arena, &delay_us, err), err);
     TRY(refuse_watermark(analyzer, status, err));
     status = at_field(base, "watermark/column",
-                      watermark_column(analyzer, spec->column, relation, delay_us, err), err);
+                      watermark_column(analyzer, spec, relation, delay_us, err), err);
     analyzer->unmarked |= status != OK;
     return refuse_watermark(analyzer, status, err);
 }

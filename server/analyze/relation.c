@@ -420,32 +420,32 @@ static enum status resolve_table_function(struct analyzer *analyzer, const struc
 /* ---- watermarks ---- */
 
 enum status relation_watermark(struct analyzer *analyzer, struct relation *relation,
-                               uint32_t ordinal, int64_t delay_us, int position, int position_end,
-                               struct error *err)
+                               const struct watermark_mark *mark, struct error *err)
 {
     struct logical_node *child = relation->node;
-    struct attribute *column = child->output[ordinal];
+    struct attribute *column = child->output[mark->ordinal];
     if (column->type->id != TYPE_TIMESTAMP &&
         !(column->type->id == TYPE_STRUCT && column->event_time))
-        return error_raise_at(err, STATUS_EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE, position,
-                              position_end, "eventName", text_quoted(analyzer, column->name),
+        return error_raise_at(err, STATUS_EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE, mark->position,
+                              mark->position_end, "eventName", text_quoted(analyzer, column->name),
                               "eventType", type_quoted(analyzer, column->type), NULL);
     if (!child->streaming || analyzer->options->bounded)
         return OK;
     struct logical_node *node = logical_over(analyzer->arena, LOGICAL_WATERMARK, child);
-    analyzer_node(analyzer, node, position, position_end);
-    node->watermark.column = ordinal;
-    node->watermark.delay_us = delay_us - delay_us % 1000;
-    node->watermark.watermark_id =
-        analysis_add_watermark(analyzer, column->name, node->watermark.delay_us);
+    analyzer_node(analyzer, node, mark->position, mark->position_end);
+    node->watermark.column = mark->ordinal;
+    node->watermark.delay_us = mark->delay_us - mark->delay_us % 1000;
+    node->watermark.watermark_id = analysis_add_watermark(
+        analyzer,
+        &(struct analysis_watermark){column->name, node->watermark.delay_us, mark->origin});
     node->output =
         arena_new_object(analyzer->arena, (node->output_count + 1) * sizeof(struct attribute *));
     for (uint32_t i = 0; i < node->output_count; i++) {
         struct attribute *copy = arena_new_object(analyzer->arena, sizeof *copy);
         *copy = *child->output[i];
-        copy->event_time = i == ordinal;
-        copy->delay_us = i == ordinal ? node->watermark.delay_us : 0;
-        copy->watermark_id = i == ordinal ? node->watermark.watermark_id : 0;
+        copy->event_time = i == mark->ordinal;
+        copy->delay_us = i == mark->ordinal ? node->watermark.delay_us : 0;
+        copy->watermark_id = i == mark->ordinal ? node->watermark.watermark_id : 0;
         node->output[i] = copy;
     }
     relation->node = node;
@@ -517,7 +517,12 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
                                          type_sql(analyzer->arena, expr->type),
                                          text_quoted(analyzer, expr_name(analyzer, expr))),
                            NULL);
-    uint32_t ordinal = 0;
+    struct watermark_mark mark = {
+        .delay_us = delay_us,
+        .origin = analyzer->text.data + watermark->position,
+        .position = watermark->position,
+        .position_end = watermark->position_end,
+    };
     if (named || field) {
         const char *name =
             named
@@ -527,10 +532,10 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
                       &watermark->item.expr->column.parts[watermark->item.expr->column.count - 1]);
         TRY(watermark_prepend(analyzer, relation, expr, name));
     } else {
-        CHECK(logical_find_output(relation->node, expr->column.attribute_id, &ordinal) != NULL);
+        CHECK(logical_find_output(relation->node, expr->column.attribute_id, &mark.ordinal) !=
+              NULL);
     }
-    return relation_watermark(analyzer, relation, ordinal, delay_us, watermark->position,
-                              watermark->position_end, err);
+    return relation_watermark(analyzer, relation, &mark, err);
 }
 
 /* ---- TABLESAMPLE ---- */

@@ -19,7 +19,8 @@ MUST_USE enum status resolve_join(struct analyzer *analyzer, const struct ast_re
                                   struct scope *outer, struct expr_list *outer_refs,
                                   struct relation *input, struct relation *out, struct error *err);
 
-/* analyze.c: a new watermark of the query; its id. */
-uint32_t analysis_add_watermark(struct analyzer *analyzer, const char *column, int64_t delay_us);
+/* analyze.c: a watermark of the query; its id, which is that of the same one if it is there. */
+uint32_t analysis_add_watermark(struct analyzer *analyzer,
+                                const struct analysis_watermark *watermark);
 
 #endif

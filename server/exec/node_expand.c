@@ -1,8 +1,9 @@
 /*
  * Expand: every row becomes several, one per projection: grouping sets, sliding windows, UNPIVOT.
  *
- * In a bounded run the rows made from one row follow each other, as people expect of a table; a
- * stream emits projection by projection, which copies nothing.
+ * The rows made from one row follow each other, as people expect of a table, and as functions that
+ * know an order (collect_list, first, sums of DOUBLE) see them in Spark.  Where nothing above
+ * minds, a stream emits projection by projection, which copies nothing.
  */
 #include "base/check.h"
 #include "exec/node.h"
@@ -73,8 +74,8 @@ static enum status emit_rows(struct exec_node *self, struct exec_context *ctx,
     return count == 0 ? OK : exec_emit(self, ctx, &out, err);
 }
 
-static enum status push_row_by_row(struct exec_node *self, struct exec_context *ctx,
-                                   const struct batch *selected, struct error *err)
+static enum status push_piece(struct exec_node *self, struct exec_context *ctx,
+                              const struct batch *selected, struct error *err)
 {
     uint32_t projections = self->plan->expand.projection_count, count = 0;
     struct batch batch;
@@ -98,13 +99,39 @@ static enum status push_row_by_row(struct exec_node *self, struct exec_context *
     return emit_rows(self, ctx, flat, rows, count, err);
 }
 
+/* In pieces that have so many rows when they are expanded. */
+#define PIECE_ROWS ((uint32_t)1 << 18)
+
+static enum status push_row_by_row(struct exec_node *self, struct exec_context *ctx,
+                                   const struct batch *batch, struct error *err)
+{
+    uint32_t projections = self->plan->expand.projection_count;
+    uint32_t most = projections < PIECE_ROWS / 64 ? PIECE_ROWS / (projections + 1) : 64;
+    if (batch->selected <= most)
+        return push_piece(self, ctx, batch, err);
+    struct batch compact;
+    void *memory = NULL;
+    TRY(arena_alloc_raw(ctx->batch_arena, BATCH_ROWS_MAX, sizeof(uint16_t), &memory, err));
+    uint16_t *selection = memory;
+    TRY(batch_compact(ctx->batch_arena, batch, &compact, err));
+    for (uint32_t i = 0; i < compact.rows; i++)
+        selection[i] = (uint16_t)i;
+    for (uint32_t first = 0; first < compact.rows; first += most) {
+        struct batch piece = compact;
+        piece.selection = selection + first;
+        piece.selected = compact.rows - first < most ? compact.rows - first : most;
+        TRY(push_piece(self, ctx, &piece, err));
+    }
+    return OK;
+}
+
 static enum status expand_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                const struct batch *batch, struct error *err)
 {
     struct expand *expand = self->state;
     CHECK_MAGIC(expand, EXPAND_MAGIC);
     CHECK(input == 0);
-    if (!self->plan->streaming && batch->selected > 0)
+    if (!self->plan->expand.any_order && batch->selected > 0)
         return push_row_by_row(self, ctx, batch, err);
     for (uint32_t i = 0; i < self->plan->expand.projection_count; i++) {
         void *columns = NULL;

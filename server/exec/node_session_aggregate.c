@@ -184,7 +184,7 @@ static enum status fetch_keys(struct session_aggregate *state, const struct exec
     struct pass pass = {.base = {.receive = load_key}, .state = state};
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct session_group *group = &groups->groups[groups->order[i]];
-        bool late = ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us;
+        bool late = group->end_us <= ctx->late_watermark_us;
         if (!late && exec_in_round(ctx, group->hash) && !is_in_memory(state, group->key))
             spill_want(&state->spill, STATE_NO_END, group->hash, group->key);
     }
@@ -233,7 +233,7 @@ static enum status take_groups(struct session_aggregate *state, struct exec_cont
         entries[i] = NULL;
         if (!exec_in_round(ctx, group->hash))
             continue;
-        if (ctx->mode != EMIT_COMPLETE && group->end_us <= ctx->late_watermark_us) {
+        if (group->end_us <= ctx->late_watermark_us) {
             state->stats.rows_dropped++;
             continue;
         }

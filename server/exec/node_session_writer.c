@@ -269,13 +269,12 @@ static enum status assign_sessions(struct session_writer *writer, struct exec_co
         hashes[i] = state_hash(keys[i]);
         __builtin_prefetch(&writer->slots[place_of(hashes[i]) & writer->mask]);
     }
-    int64_t late_us = ctx->mode == EMIT_COMPLETE ? INT64_MIN : ctx->late_watermark_us;
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
         uint32_t at = vector_index(window, row);
         uint32_t number = 0;
         int64_t bounds[2] = {starts[at], ends[at]};
-        if (writer->direct || bounds[1] <= late_us) {
+        if (writer->direct || bounds[1] <= ctx->late_watermark_us) {
             TRY(new_group(writer, keys[i], hashes[i], true, &number, err));
             writer->groups[number].start_us = bounds[0];
             writer->groups[number].end_us = bounds[1];

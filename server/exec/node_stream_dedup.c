@@ -173,8 +173,11 @@ static bool is_late(const struct stream_dedup *dedup, const struct exec_context 
 
 static int64_t time_of(const struct stream_dedup *dedup, const struct batch *batch, uint32_t row)
 {
-    return dedup->time_column < 0 ? STATE_NO_END
-                                  : event_time_at(batch->columns[dedup->time_column], row);
+    if (dedup->time_column < 0)
+        return STATE_NO_END;
+    int64_t time_us = event_time_at(batch->columns[dedup->time_column], row);
+    /* A key without a time is forgotten as one of 1970. */
+    return dedup->within && time_us == EVENT_TIME_NONE ? 0 : time_us;
 }
 
 static enum status dedup_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,

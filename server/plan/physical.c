@@ -142,6 +142,15 @@ static enum status make_over(struct maker *maker, struct logical_node *node, enu
     return OK;
 }
 
+/* The rows of sliding windows right below an aggregation that knows no order. */
+static void release_order(struct plan_node *node)
+{
+    while (node->kind == PLAN_PROJECT || node->kind == PLAN_FILTER)
+        node = node->children[0];
+    if (node->kind == PLAN_EXPAND)
+        node->expand.any_order = node->streaming;
+}
+
 static enum status make_aggregate(struct maker *maker, struct logical_node *node,
                                   struct plan_node **out, struct error *err)
 {
@@ -179,6 +188,8 @@ static enum status make_aggregate(struct maker *maker, struct logical_node *node
     }
     made->aggregate.exact =
         aggregates_are_exact(made->aggregate.aggregates, made->aggregate.aggregate_count);
+    if (made->aggregate.exact)
+        release_order(made->children[0]);
     for (uint32_t i = made->aggregate.key_count; node->streaming && i-- > 0;)
         if (node->output[i]->event_time)
             made->aggregate.event_time_key = (int)i;

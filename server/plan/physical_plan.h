@@ -103,6 +103,7 @@ struct plan_node {
         struct {
             struct expr ***projections; /* each schema->field_count wide: grouping sets */
             uint32_t projection_count;
+            bool any_order; /* what is above does not mind in which order its rows come */
         } expand;
         struct {
             struct expr *generator; /* output: the child's columns, then the generated ones */

@@ -4,6 +4,9 @@
  *
  * A filter passes a watermark only if it does not look at the event time: rows that it drops still
  * move the watermark then, as in Spark.
+ *
+ * A stream whose rows need a value to find a partner in a join gets a filter of its own: rows with
+ * NULL there are not kept, and do not move the watermark.
  */
 #include "base/check.h"
 #include "plan/rewrite.h"
@@ -187,6 +190,26 @@ static struct join_sides join_sides(enum logical_join kind)
     return (struct join_sides){0};
 }
 
+/* Adds `column IS NOT NULL` to the filters of a side for each column of it whose NULL makes the
+ * condition NULL. */
+static void infer_not_null(struct rewriter *rewriter, struct expr *expr,
+                           const struct logical_node *side, struct expr_set *filters)
+{
+    if (expr->kind == EXPR_COLUMN) {
+        struct expr *known = NULL;
+        struct error err = ERROR_INIT;
+        if (expr->nullable && expr_covered(expr, side) &&
+            function_resolve_1(&rewriter->functions, "isnotnull", expr, &known, &err) == OK)
+            expr_set_add(rewriter->arena, filters, known);
+        return;
+    }
+    bool passes =
+        expr->kind == EXPR_CAST ||
+        (expr->kind == EXPR_CALL && (expr->call.function->flags & FUNCTION_NULL_INTOLERANT) != 0);
+    for (uint32_t i = 0; passes && i < expr->arg_count; i++)
+        infer_not_null(rewriter, expr->args[i], side, filters);
+}
+
 static struct logical_node *push_into_join(struct rewriter *rewriter, struct logical_node *node,
                                            const struct expr_set *filters)
 {
@@ -215,6 +238,12 @@ static struct logical_node *push_into_join(struct rewriter *rewriter, struct log
             expr_set_add(arena, &to_right, part);
         else
             expr_set_add(arena, &condition, part);
+    }
+    for (uint32_t i = 0; i < condition.count; i++) {
+        if (left->streaming && may.on_left)
+            infer_not_null(rewriter, condition.items[i], left, &to_left);
+        if (right->streaming && may.on_right)
+            infer_not_null(rewriter, condition.items[i], right, &to_right);
     }
     struct logical_node *copy = copy_node(rewriter, node);
     copy->children[0] = push(rewriter, left, &to_left);
