@@ -321,6 +321,16 @@ static bool has_sets(const struct ast_group_by *ast)
     return false;
 }
 
+/* The first grouping() or grouping_id() of an expression is no key. */
+static enum status raise_no_sets(const struct expr *expr, struct error *err)
+{
+    for (uint32_t i = 0; i < expr->arg_count; i++)
+        if (expr_has_grouping_call(expr->args[i]))
+            return raise_no_sets(expr->args[i], err);
+    return error_raise_at(err, STATUS_UNSUPPORTED_GROUPING_EXPRESSION, expr->position,
+                          expr->position_end, NULL);
+}
+
 enum status grouping_keys(struct resolver *resolver, const struct ast_group_by *ast,
                           const struct select_items *items, struct grouping *grouping,
                           struct error *err)
@@ -360,6 +370,8 @@ enum status grouping_keys(struct resolver *resolver, const struct ast_group_by *
         arena_new_object(analyzer->arena, (count + 1) * sizeof(struct attribute *));
     for (uint32_t i = 0; i < count; i++) {
         const struct expr *key = grouping->keys.items[i];
+        if (expr_has_grouping_call(key))
+            return raise_no_sets(key, err);
         bool plain = key->kind == EXPR_COLUMN && !grouping->sets;
         grouping->key_attributes[i] = analyzer_attribute(
             analyzer, expr_name(analyzer, key), key->type, key->nullable || grouping->sets);
