@@ -1,9 +1,11 @@
 #include "base/vfs.h"
 
 #include "base/check.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum status vfs_error(struct error *err, const char *path, int errno_value)
 {
@@ -86,6 +88,12 @@ void vfs_unmap(struct vfs_map *map)
 {
     if (map != NULL)
         map->vfs->ops->unmap(map);
+}
+
+void vfs_map_passed(struct vfs_map *map, size_t bytes)
+{
+    if (map->vfs->ops->map_passed != NULL)
+        map->vfs->ops->map_passed(map, bytes);
 }
 
 enum status vfs_read_at(struct vfs *vfs, const char *path, uint64_t offset, struct bytes_out out,
@@ -215,6 +223,25 @@ enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes, struc
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", path, "limit", limit, NULL);
     *out = bytes_of(data, size);
     return OK;
+}
+
+enum status vfs_sync_above(struct vfs *vfs, const char *dir, struct error *err)
+{
+    enum status status = OK;
+    struct arena *request = arena_new("request", 0);
+    const char *at = path_normalize(request, dir);
+    const char *above = path_dirname(request, at);
+    while (strcmp(above, at) != 0 && strcmp(above, ".") != 0) {
+        status = vfs_sync_dir(vfs, above, err);
+        if (status != OK && status != STATUS_PATH_NOT_USABLE)
+            break;
+        error_clear(err);
+        status = OK;
+        at = above;
+        above = path_dirname(request, at);
+    }
+    arena_free(request);
+    return status;
 }
 
 bool vfs_exists(struct vfs *vfs, const char *path)

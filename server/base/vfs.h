@@ -52,6 +52,7 @@ struct vfs_stat {
     enum vfs_kind kind;
     uint64_t size_bytes;
     int64_t mtime_us;
+    uint64_t inode; /* another for each file that is there at the same time */
 };
 
 struct vfs_entry {
@@ -98,6 +99,8 @@ struct vfs_ops {
     enum status (*map)(struct vfs *self, const char *path, struct vfs_map **out,
                        struct bytes *content, struct error *err);
     void (*unmap)(struct vfs_map *map);
+    /* Optional: what stands before `bytes` need not stay in memory; it may still be read. */
+    void (*map_passed)(struct vfs_map *map, size_t bytes);
 
     /* Fills `out` from offset on; *read_bytes is smaller than its size only at the end. */
     enum status (*read_at)(struct vfs *self, const char *path, uint64_t offset,
@@ -162,6 +165,7 @@ void vfs_close(struct vfs_file *file); /* NULL is fine */
 MUST_USE enum status vfs_map(struct vfs *vfs, const char *path, struct vfs_map **out,
                              struct bytes *content, struct error *err);
 void vfs_unmap(struct vfs_map *map); /* NULL is fine */
+void vfs_map_passed(struct vfs_map *map, size_t bytes);
 MUST_USE enum status vfs_read_at(struct vfs *vfs, const char *path, uint64_t offset,
                                  struct bytes_out out, size_t *read_bytes, struct error *err);
 MUST_USE enum status vfs_stat(struct vfs *vfs, const char *path, struct vfs_stat *out,
@@ -191,6 +195,10 @@ void vfs_scratch_close(struct vfs_scratch *scratch); /* NULL is fine */
 /* Reads a whole file of at most `limit_bytes` into `arena`.  Errors: also LIMIT_EXCEEDED. */
 MUST_USE enum status vfs_get(struct vfs *vfs, const char *path, size_t limit_bytes,
                              struct arena *arena, struct bytes *out, struct error *err);
+/* Makes the name of a directory that was there already durable, and the names of those above it:
+ * who made them may not have.  What this process may not look into is another's, and left to that
+ * one. */
+MUST_USE enum status vfs_sync_above(struct vfs *vfs, const char *dir, struct error *err);
 bool vfs_exists(struct vfs *vfs, const char *path); /* false also if that cannot be told */
 /* Whether `path` is there, for those who may not take an error for a no. */
 MUST_USE enum status vfs_find(struct vfs *vfs, const char *path, bool *found, struct error *err);

@@ -21,6 +21,7 @@ struct node {
     uint32_t refs; /* names (now and durable count alike), open files, locks, the root */
     enum vfs_kind kind;
     int64_t mtime_us;
+    uint64_t inode;
     bool locked;
     /* VFS_FILE: `durable` is what was synced; the first `clean_bytes` of both are the same. */
     struct buffer content;
@@ -42,6 +43,7 @@ struct mem {
     bool frozen;
     uint64_t life; /* rises with every crash: locks of an earlier life are void */
     int64_t counter_us;
+    uint64_t inodes; /* given so far */
     uint64_t syncs;
 };
 
@@ -80,6 +82,7 @@ static struct node *node_new(struct mem *mem, enum vfs_kind kind)
     struct node *node = calloc(1, sizeof *node);
     CHECK(node != NULL);
     node->kind = kind;
+    node->inode = ++mem->inodes;
     node->mtime_us = mem->clock != NULL ? clock_now_us(mem->clock) : ++mem->counter_us;
     return node;
 }
@@ -403,6 +406,7 @@ static struct vfs_stat stat_of(const struct node *node)
         .kind = node->kind,
         .size_bytes = node->content.size_bytes,
         .mtime_us = node->mtime_us,
+        .inode = node->inode,
     };
 }
 
@@ -799,6 +803,12 @@ static bool thaw(struct mem *mem)
     return was;
 }
 
+static bool begins_with(struct bytes content, struct bytes head)
+{
+    return content.size_bytes >= head.size_bytes &&
+           bytes_equal(bytes_of(content.data, head.size_bytes), head);
+}
+
 void vfs_mem_write(struct vfs *vfs, const char *path, struct bytes content, int64_t mtime_us)
 {
     struct mem *mem = mem_of(vfs);
@@ -812,6 +822,8 @@ void vfs_mem_write(struct vfs *vfs, const char *path, struct bytes content, int6
     node_write(mem, node, content);
     node_sync(mem, node);
     node->mtime_us = mtime_us;
+    if (name->now != NULL && begins_with(content, buffer_bytes(&name->now->content)))
+        node->inode = name->now->inode; /* what was there has grown */
     name_set_now(name, node);
     name_make_durable(mem, name);
     mem->frozen = was_frozen;
@@ -848,6 +860,17 @@ void vfs_mem_make_dirs(struct vfs *vfs, const char *path)
     struct mem *mem = mem_of(vfs);
     pthread_mutex_lock(&mem->lock);
     bool was_frozen = thaw(mem);
+    CHECK(make_dirs(mem, path) == 0);
+    mem->frozen = was_frozen;
+    pthread_mutex_unlock(&mem->lock);
+}
+
+void vfs_mem_make_dirs_unsynced(struct vfs *vfs, const char *path)
+{
+    struct mem *mem = mem_of(vfs);
+    pthread_mutex_lock(&mem->lock);
+    bool was_frozen = mem->frozen;
+    mem->frozen = true;
     CHECK(make_dirs(mem, path) == 0);
     mem->frozen = was_frozen;
     pthread_mutex_unlock(&mem->lock);

@@ -36,6 +36,8 @@ void vfs_mem_write(struct vfs *vfs, const char *path, struct bytes content, int6
 void vfs_mem_touch(struct vfs *vfs, const char *path, int64_t mtime_us);
 void vfs_mem_delete(struct vfs *vfs, const char *path);
 void vfs_mem_make_dirs(struct vfs *vfs, const char *path);
+/* As somebody who died before the directories were synced: a crash takes those that are new. */
+void vfs_mem_make_dirs_unsynced(struct vfs *vfs, const char *path);
 
 /* Calls fn for every file and directory below `dir`, in the order of their paths. */
 void vfs_mem_walk(struct vfs *vfs, const char *dir,

@@ -43,6 +43,7 @@ struct posix_map {
     uint32_t magic;
     void *address; /* NULL: `copy` is used */
     size_t mapped_bytes;
+    size_t passed_bytes;
     uint8_t *copy;
 };
 
@@ -408,6 +409,20 @@ static enum status posix_map(struct vfs *self, const char *path, struct vfs_map 
     return OK;
 }
 
+static void posix_map_passed(struct vfs_map *base, size_t bytes)
+{
+    struct posix_map *map = (struct posix_map *)base;
+    CHECK_MAGIC(map, POSIX_MAP_MAGIC);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t end = bytes / page * page;
+    if (map->address == NULL || end <= map->passed_bytes || end >= map->mapped_bytes)
+        return;
+    /* It only stays if this fails. */
+    (void)madvise((uint8_t *)map->address + map->passed_bytes, end - map->passed_bytes,
+                  MADV_DONTNEED);
+    map->passed_bytes = end;
+}
+
 static void posix_unmap(struct vfs_map *base)
 {
     struct posix_map *map = (struct posix_map *)base;
@@ -438,6 +453,7 @@ static struct vfs_stat stat_of(const struct stat *stat)
         .kind = S_ISDIR(stat->st_mode) ? VFS_DIR : VFS_FILE,
         .size_bytes = (uint64_t)stat->st_size,
         .mtime_us = (int64_t)stat->st_mtim.tv_sec * 1000000 + stat->st_mtim.tv_nsec / 1000,
+        .inode = stat->st_ino,
     };
 }
 
@@ -769,6 +785,7 @@ static const struct vfs_ops posix_ops = {
     .close = posix_close,
     .map = posix_map,
     .unmap = posix_unmap,
+    .map_passed = posix_map_passed,
     .read_at = posix_read_at,
     .stat = posix_stat,
     .list = posix_list,

@@ -458,6 +458,7 @@ enum status checkpoint_sync(struct checkpoint *checkpoint, struct error *err)
     if (checkpoint->begun)
         return OK;
     checkpoint->begun = true;
+    TRY(vfs_sync_above(checkpoint->vfs, checkpoint->dir, err));
     return vfs_put(checkpoint->vfs, checkpoint->begun_path, bytes_of_text("1\n"), false, err);
 }
 

@@ -140,6 +140,7 @@ static enum status add_file(const struct listing_config *config, struct listing 
                              .path = path,
                              .size_bytes = stat.size_bytes,
                              .mtime_us = stat.mtime_us,
+                             .inode = stat.inode,
                              .kind = (uint8_t)kind,
                          });
     return OK;

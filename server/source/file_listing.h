@@ -21,6 +21,7 @@ struct listed_file {
     const char *path; /* in the listing's memory */
     uint64_t size_bytes;
     int64_t mtime_us;
+    uint64_t inode;
     uint8_t kind; /* the listing's own */
 };
 

@@ -53,7 +53,7 @@ static void add_escaped(struct buffer *out, const char *text)
 
 void file_range_begin(struct buffer *out, const char *dir, const struct seen_mark *durable)
 {
-    buffer_add_text(out, "files 1 ");
+    buffer_add_text(out, "files 2 ");
     add_escaped(out, dir);
     if (durable->generation > 0 || durable->log_bytes > 0)
         buffer_printf(out, "seen %" PRIu64 " %" PRIu64 " %08" PRIx32 "\n", durable->generation,
@@ -89,6 +89,7 @@ static const char *written_path(const char *dir, const char *path)
 size_t file_range_file_bytes(const char *dir, const struct range_file *file)
 {
     size_t size = digits_of(file->size_bytes) + number_bytes(file->mtime_us) + 3;
+    size += file->inode == 0 ? 0 : digits_of(file->inode) + 1;
     for (const char *at = written_path(dir, file->path); *at != '\0'; at++)
         size += *at == '%' || *at == '\n' || *at == '\r' ? 3 : 1;
     return size;
@@ -101,7 +102,10 @@ void file_range_add_batch(struct buffer *out, int64_t log_offset)
 
 void file_range_add_file(struct buffer *out, const char *dir, const struct range_file *file)
 {
-    buffer_printf(out, "%" PRIu64 " %" PRId64 " ", file->size_bytes, file->mtime_us);
+    buffer_printf(out, "%" PRIu64 " %" PRId64, file->size_bytes, file->mtime_us);
+    if (file->inode != 0)
+        buffer_printf(out, "@%" PRIu64, file->inode);
+    buffer_add_byte(out, ' ');
     add_escaped(out, written_path(dir, file->path));
 }
 
@@ -118,15 +122,18 @@ static bool next_line(struct bytes *rest, struct bytes *line)
     return true;
 }
 
-static bool take_number(struct bytes *line, int64_t *out)
+/* A number and what ends it: a blank, or `other`; *end is which. */
+static bool take_number(struct bytes *line, char other, int64_t *out, char *end)
 {
     bool negative = line->size_bytes > 0 && line->data[0] == '-';
     size_t at = negative;
     uint64_t value = 0;
     for (; at < line->size_bytes && line->data[at] >= '0' && line->data[at] <= '9'; at++)
         value = value * 10 + (uint64_t)(line->data[at] - '0');
-    if (at == (size_t)negative || at >= line->size_bytes || line->data[at] != ' ')
+    if (at == (size_t)negative || at >= line->size_bytes ||
+        (line->data[at] != ' ' && line->data[at] != (uint8_t)other))
         return false;
+    *end = (char)line->data[at];
     *out = negative ? -(int64_t)value : (int64_t)value;
     *line = bytes_of(line->data + at + 1, line->size_bytes - at - 1);
     return true;
@@ -136,6 +143,12 @@ static bool starts_with(struct bytes line, const char *text)
 {
     size_t size = strlen(text);
     return line.size_bytes >= size && memcmp(line.data, text, size) == 0;
+}
+
+/* The first line of a detail, of this version or the one before. */
+static bool begins_files(struct bytes line)
+{
+    return starts_with(line, "files 2 ") || starts_with(line, "files 1 ");
 }
 
 static size_t count_lines(struct bytes text)
@@ -163,8 +176,8 @@ static bool parse_mark(struct bytes line, struct seen_mark *out)
 bool file_range_mark(struct bytes detail, struct seen_mark *out)
 {
     struct bytes line;
-    return next_line(&detail, &line) && starts_with(line, "files 1 ") &&
-           next_line(&detail, &line) && parse_mark(line, out);
+    return next_line(&detail, &line) && begins_files(line) && next_line(&detail, &line) &&
+           parse_mark(line, out);
 }
 
 enum status file_range_open(struct arena *arena, struct bytes detail, struct file_range_cursor *out,
@@ -174,7 +187,7 @@ enum status file_range_open(struct arena *arena, struct bytes detail, struct fil
     *out = (struct file_range_cursor){.log_offset = -1, .left = detail};
     if (!next_line(&out->left, &line))
         return OK;
-    if (!starts_with(line, "files 1 "))
+    if (!begins_files(line))
         return broken(err, "a list of files has an unknown version");
     struct buffer dir = {0};
     percent_decode(&dir, bytes_of(line.data + 8, line.size_bytes - 8));
@@ -193,9 +206,14 @@ enum status file_range_open(struct arena *arena, struct bytes detail, struct fil
 bool file_range_line(struct bytes text, struct range_line *out)
 {
     int64_t size = 0;
+    int64_t inode = 0;
+    char end = ' ';
     out->text = text;
-    if (!take_number(&text, &size) || !take_number(&text, &out->mtime_us) || size < 0)
+    if (!take_number(&text, ' ', &size, &end) || size < 0 ||
+        !take_number(&text, '@', &out->mtime_us, &end) ||
+        (end == '@' && !take_number(&text, ' ', &inode, &end)))
         return false;
+    out->inode = (uint64_t)inode;
     out->path = text;
     out->size_bytes = (uint64_t)size;
     return text.size_bytes > 0;
@@ -217,6 +235,21 @@ enum status file_range_next(struct file_range_cursor *cursor, struct range_line 
         return OK;
     }
     return OK;
+}
+
+enum range_difference file_range_differs(const struct range_line *planned,
+                                         const struct vfs_stat *found)
+{
+    bool known = planned->inode != 0 && found->inode != 0;
+    if (found->size_bytes < planned->size_bytes)
+        return RANGE_CUT;
+    if (found->size_bytes == planned->size_bytes && found->mtime_us == planned->mtime_us)
+        return RANGE_SAME;
+    if (known && found->inode != planned->inode)
+        return RANGE_REPLACED;
+    if (found->size_bytes > planned->size_bytes)
+        return RANGE_GROWN;
+    return known ? RANGE_REWRITTEN : RANGE_SAME;
 }
 
 void file_range_path(const char *dir, struct bytes path, struct buffer *out)
@@ -257,6 +290,7 @@ enum status file_range_parse(struct arena *arena, struct bytes detail, const cha
             .path = arena_strdup(arena, buffer_text(&path)),
             .size_bytes = line.size_bytes,
             .mtime_us = line.mtime_us,
+            .inode = line.inode,
             .log_offset = line.log_offset,
         };
     }

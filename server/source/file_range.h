@@ -3,11 +3,13 @@
  *
  * Text, one item a line, so that `tidemill checkpoint show` can print it:
  *
- *     files 1 <directory>          the format's version; where relative paths begin
+ *     files 2 <directory>          the format's version; where relative paths begin
  *     seen <generation> <bytes> <crc>   what the set of seen files holds durably; absent: nothing
  *     batch <logOffset>
- *     <size> <mtime in us> <path>  '%', CR and LF of the path are percent-encoded
+ *     <size> <mtime in us>@<inode> <path>   '%', CR and LF of the path are percent-encoded
  *
+ * Size, time and inode say which file was planned: another that has come under its name is not read
+ * in its place (file_range_differs).  Version 1 had no inodes and is read, too.
  * The batches of the range come last; those before it are files that an earlier batch has read and
  * that the set of seen files may not hold durably yet (see source_file.c).
  */
@@ -15,6 +17,7 @@
 #define SERVER_SOURCE_FILE_RANGE_H
 
 #include "base/buffer.h"
+#include "base/vfs.h"
 #include "source/seen_files.h"
 #include "source/source.h"
 
@@ -22,6 +25,7 @@ struct range_file {
     const char *path; /* absolute */
     uint64_t size_bytes;
     int64_t mtime_us;
+    uint64_t inode; /* 0: not known */
     int64_t log_offset;
 };
 
@@ -54,8 +58,20 @@ struct range_line {
     struct bytes path; /* escaped; absolute or below the cursor's dir */
     uint64_t size_bytes;
     int64_t mtime_us;
+    uint64_t inode; /* 0: not known */
     int64_t log_offset;
 };
+
+/* Whether what is found is the planned file no more. */
+enum range_difference {
+    RANGE_SAME,      /* also one that was put back with its size and time (a backup) */
+    RANGE_GROWN,     /* longer, and for all that is known the same file */
+    RANGE_CUT,       /* shorter */
+    RANGE_REPLACED,  /* another file under its name */
+    RANGE_REWRITTEN, /* as long, but written since */
+};
+enum range_difference file_range_differs(const struct range_line *planned,
+                                         const struct vfs_stat *found);
 
 /* `dir` goes into `arena`.  Errors: CHECKPOINT__INCONSISTENT. */
 MUST_USE enum status file_range_open(struct arena *arena, struct bytes detail,

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/path.h"
-#include "base/vfs_posix.h"
 #include "source/file_metadata.h"
 
 #include <inttypes.h>
@@ -151,10 +150,52 @@ static void log_grown(const struct file_reader *reader, const char *path, uint64
                                        {0}});
 }
 
+static void log_left_out(const struct file_reader *reader, const char *path)
+{
+    if (reader->log != NULL)
+        log_event(
+            reader->log, LOG_WARN, "source_file_left_out",
+            (struct log_field[]){log_text("source", reader->name), log_text("path", path), {0}});
+}
+
+/* What is found under the name of a planned file has to be that file: the batch may have been read
+ * before, and must not have other rows now.  *wanted is false if ignoreCorruptFiles leaves it out;
+ * of one that is cut it takes what there is. */
+static enum status judge_difference(const struct file_reader *reader, const char *path,
+                                    const struct range_line *line, const struct vfs_stat *found,
+                                    bool *wanted, struct error *err)
+{
+    char now[64] = "those of another file";
+    switch (file_range_differs(line, found)) {
+    case RANGE_SAME:
+    case RANGE_GROWN:
+        return OK;
+    case RANGE_CUT:
+        if (reader->ignore_corrupt)
+            return OK;
+        (void)snprintf(now, sizeof now, "%" PRIu64, found->size_bytes);
+        break;
+    case RANGE_REWRITTEN:
+        (void)snprintf(now, sizeof now, "%" PRIu64 ", written since,", found->size_bytes);
+        break;
+    case RANGE_REPLACED:
+        break;
+    }
+    *wanted = false;
+    if (reader->ignore_corrupt) {
+        log_left_out(reader, path);
+        return OK;
+    }
+    char planned[32];
+    (void)snprintf(planned, sizeof planned, "%" PRIu64, line->size_bytes);
+    return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", path, "planned", planned, "found",
+                       now, NULL);
+}
+
 /* Compares the file with what it was when the batch was planned; *there is false if it is left
  * out. */
-static enum status check_file(struct splitter *splitter, const char *path, uint64_t size_bytes,
-                              bool *there, struct error *err)
+static enum status check_file(struct splitter *splitter, const char *path,
+                              const struct range_line *line, bool *there, struct error *err)
 {
     const struct file_reader *reader = splitter->reader;
     struct arena *batch = splitter->batch;
@@ -169,11 +210,7 @@ static enum status check_file(struct splitter *splitter, const char *path, uint6
                            path_to_uri(batch, path), NULL);
     }
     TRY(status);
-    if (stat.size_bytes >= size_bytes || reader->ignore_corrupt)
-        return OK;
-    return error_raise(err, STATUS_SOURCE_FILE_CHANGED, "path", path, "planned",
-                       arena_sprintf(batch, "%llu", (unsigned long long)size_bytes), "found",
-                       arena_sprintf(batch, "%llu", (unsigned long long)stat.size_bytes), NULL);
+    return judge_difference(reader, path, line, &stat, there, err);
 }
 
 /* Files of one directory follow each other: its values are looked up once. */
@@ -195,7 +232,7 @@ static enum status split_file(struct splitter *splitter, const struct range_line
     bool there = false;
     file_range_path(splitter->base, line->path, &splitter->path);
     const char *path = buffer_text(&splitter->path);
-    TRY(check_file(splitter, path, line->size_bytes, &there, err));
+    TRY(check_file(splitter, path, line, &there, err));
     if (!there)
         return OK;
     TRY(enter_directory(splitter, path, err));
@@ -360,10 +397,23 @@ static enum status judge(const struct file_reader *reader, const struct format_s
     return status;
 }
 
-/* A file is opened anew for every piece that is read of it, which must not be of two files. */
-static uint64_t file_identity(const struct file_reader *reader, const char *path)
+/* A file is opened anew for every piece that is read of it: all have to be of the planned file.
+ * *inode is 0 if it is gone, which is fine once it has been read. */
+static enum status check_planned(const struct reading *reading, uint64_t *inode, bool *wanted,
+                                 struct error *err)
 {
-    return reader->vfs == vfs_posix() ? vfs_posix_identity(path) : 0;
+    struct error ignored = ERROR_INIT;
+    struct vfs_stat stat;
+    struct range_line line = split_line(reading->split);
+    const char *path = reading->format->path;
+    *inode = 0;
+    if (vfs_stat(reading->reader->vfs, path, &stat, &ignored) != OK ||
+        stat.size_bytes < line.size_bytes) { /* what is cut is met with by who reads it */
+        error_clear(&ignored);
+        return OK;
+    }
+    *inode = stat.inode;
+    return judge_difference(reading->reader, path, &line, &stat, wanted, err);
 }
 
 /* Looks once the last piece of a file has been read, and before an empty one is. */
@@ -385,10 +435,16 @@ static enum status read_split(struct reading *reading, struct record_reader *rec
     const struct file_reader *reader = reading->reader;
     enum status file_status = OK;
     TRY(make_metadata(reading, err));
-    uint64_t before = file_identity(reader, reading->format->path);
+    uint64_t before = 0;
+    uint64_t after = 0;
+    bool wanted = true;
+    TRY(check_planned(reading, &before, &wanted, err));
+    if (!wanted)
+        return OK;
     TRY(deliver(reading, records, receiver, &file_status, err));
-    uint64_t after = file_identity(reader, reading->format->path);
-    if (file_status == OK && after != before && after != 0) /* gone is fine: it was read */
+    if (file_status == OK)
+        file_status = check_planned(reading, &after, &wanted, err);
+    if (file_status == OK && after != before && after != 0)
         file_status = error_raise(
             err, STATUS_SOURCE_FILE_CHANGED, "path", reading->format->path, "planned",
             arena_sprintf(reading->split_arena, "%" PRIu64, reading->format->file_size_bytes),

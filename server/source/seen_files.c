@@ -264,6 +264,8 @@ static enum status load_manifest(struct seen_files *seen, struct arena *arena, s
     struct bytes content;
     TRY(vfs_get(seen->vfs, path, MANIFEST_MAX, arena, &content, err));
     char *text = arena_strndup(arena, content.data, content.size_bytes);
+    if (strncmp(text, "tidemill-seen ", 14) != 0)
+        return corrupt(err, path, "the list of files read is damaged");
     if (strncmp(text, "tidemill-seen 1\n", 16) != 0)
         return error_raise(err, STATUS_CHECKPOINT__UNSUPPORTED_VERSION, "path", path, "version",
                            arena_strndup(arena, text, strcspn(text, "\n")), "supported",
@@ -434,6 +436,8 @@ enum status seen_files_open(struct vfs *vfs, const char *dir, int64_t max_age_us
         TRY_OUT(vfs_make_dirs(vfs, dir, err));
         TRY_OUT(load(seen, durable, &found, err));
         seen->durable = *durable;
+        if (!found)
+            TRY_OUT(vfs_sync_above(vfs, dir, err));
         if (!found)
             TRY_OUT(put_manifest(seen, err));
         TRY_OUT(remove_leftovers(seen, err));

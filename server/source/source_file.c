@@ -177,24 +177,6 @@ static void arrange_columns(struct file_source *source, const struct type *decla
     source->format_config.schema = type_struct(query, fields, source->reader.data_count);
 }
 
-/* The options that are the format's. */
-static struct options *format_options(struct arena *query, const struct options *all,
-                                      const struct format_ops *format)
-{
-    struct options *out = arena_new_object(query, sizeof *out);
-    struct option *items = arena_new_object(query, (all->count + 1) * sizeof *items);
-    for (size_t i = 0; i < all->count; i++)
-        for (const struct option_def *def = format->read_options; def != NULL && def->name != NULL;
-             def++)
-            if (strcasecmp(def->name, all->items[i].name) == 0) {
-                items[out->count++] = all->items[i];
-                break;
-            }
-    out->items = items;
-    out->pointer = all->pointer;
-    return out;
-}
-
 static enum status check_path(struct file_source *source, struct error *err)
 {
     for (size_t i = 0; i < source->options.pattern_count; i++) {
@@ -243,7 +225,7 @@ static enum status open_format(struct file_source *source, struct error *err)
     TRY(options_check(config->options, tables, err));
     source->reader.format = format;
     source->format_config = (struct format_config){
-        .options = format_options(query, config->options, format),
+        .options = options_of_table(query, config->options, format->read_options),
         .time_zone = config->time_zone,
         .ansi = config->ansi,
         .conf = config->conf,
@@ -547,7 +529,8 @@ static enum status add_named(struct file_source *source, const char *path, bool 
     TRY_OUT(status);
     listing_add(&source->found, &(struct listed_file){.path = path,
                                                       .size_bytes = stat.size_bytes,
-                                                      .mtime_us = stat.mtime_us});
+                                                      .mtime_us = stat.mtime_us,
+                                                      .inode = stat.inode});
 out:
     arena_free(request);
     return status;
@@ -658,8 +641,10 @@ static void print_offset(struct arena *batch, int64_t log_offset, struct bytes *
 
 static struct range_file range_file_of(const struct listed_file *file)
 {
-    return (struct range_file){
-        .path = file->path, .size_bytes = file->size_bytes, .mtime_us = file->mtime_us};
+    return (struct range_file){.path = file->path,
+                               .size_bytes = file->size_bytes,
+                               .mtime_us = file->mtime_us,
+                               .inode = file->inode};
 }
 
 /* The next `count` files as batch log_offset, into memory that has room for exactly that. */

@@ -45,6 +45,7 @@ struct fixture {
     struct option items[OPTIONS_MAX];
     struct options options;
     struct source *source;
+    struct source_range newest; /* of the source that runs */
     struct error err;
 };
 
@@ -99,7 +100,8 @@ static void put(const char *name, const char *text)
     assert_int_equal(vfs_put(vfs_posix(), at(name), bytes_of_text(text), false, &f.err), OK);
 }
 
-static void start(void)
+/* With what an intent says of the batch before, if there was one. */
+static void start_after(const struct source_range *committed)
 {
     close_source();
     struct type_field field = {.name = "v", .type = type_simple(TYPE_STRING), .nullable = true};
@@ -117,7 +119,12 @@ static void start(void)
     };
     assert_int_equal(source_find("json")->open(f.query, &config, &f.source, &f.err), OK);
     assert_int_equal(f.source->ops->bind(f.source, &column, 1, &f.err), OK);
-    assert_int_equal(f.source->ops->recover(f.source, NULL, NULL, 0, &f.err), OK);
+    assert_int_equal(f.source->ops->recover(f.source, committed, NULL, 0, &f.err), OK);
+}
+
+static void start(void)
+{
+    start_after(NULL);
 }
 
 static void do_deed(enum deed deed)
@@ -171,6 +178,7 @@ static enum status read_batch(struct collector *collector, enum deed before)
     enum status status = ops->plan(f.source, false, f.query, &range, &found, &f.err);
     if (status != OK || !found)
         return status;
+    f.newest = range;
     status = ops->splits(f.source, &range, f.query, &splits, &count, &f.err);
     do_deed(before);
     for (size_t i = 0; status == OK && i < count; i++)
@@ -253,7 +261,7 @@ static void odd_names_are_read_once(void **state)
         assert_batch(text);
     }
     assert_batch("");
-    start(); /* with nothing but the list of files read */
+    start_after(&f.newest);
     assert_batch("");
 }
 
@@ -269,6 +277,25 @@ static void a_file_that_is_cut(void **state)
     start();
     put("in/b", "{\"v\":\"b\"}\n");
     assert_batch_with(DEED_CUT, DEED_NONE, "1 b");
+    assert_int_equal(vfs_remove_tree(vfs_posix(), at("state"), &f.err), OK);
+    put("other", "{\"v\":\"another\"}\n{\"v\":\"2\"}\n{\"v\":\"3\"}\n");
+    start();
+    assert_batch_with(DEED_REPLACE, DEED_NONE, "b");
+}
+
+/* Between the plan and the first byte: as long as before, or longer. */
+static void a_file_that_is_replaced(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"{\"v\":\"9\"}\n", "{\"v\":\"8\"}\n{\"v\":\"9\"}\n"};
+    for (size_t i = 0; i < 2; i++) {
+        put("in/a", "{\"v\":\"1\"}\n");
+        put("other", others[i]);
+        start();
+        assert_batch_with(DEED_REPLACE, DEED_NONE, "SOURCE_FILE_CHANGED");
+        close_source();
+        assert_int_equal(vfs_remove_tree(vfs_posix(), at("state"), &f.err), OK);
+    }
 }
 
 /* A file that is read in more than one piece. */
@@ -383,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_pipe_by_name_is_no_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(odd_names_are_read_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_is_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_is_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_changes_while_it_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compressed_files_that_are_broken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_record_is_no_corrupt_file, set_up, tear_down),

@@ -353,11 +353,46 @@ static void files_gone_or_changed_fail_the_rerun(void **state)
     assert_reads("FAILED_READ_FILE.FILE_NOT_EXIST");
     feed("/in/a", 1, "{}\n");
     assert_reads("SOURCE_FILE_CHANGED");
-    feed("/in/a", 1, "{\"v\":\"a\"}\n{\"v\":\"appended\"}\n");
+    feed("/in/a", 1, "{\"v\":\"other\"}\n");
+    assert_reads("SOURCE_FILE_CHANGED");
+    feed("/in/a", 2, "{\"v\":\"c\"}\n");
+    assert_reads("SOURCE_FILE_CHANGED");
+    feed("/in/a", 1, "{\"v\":\"a\"}\n"); /* from a backup */
     assert_reads("a b");
     vfs_mem_delete(f.vfs, "/in/a");
     close_source();
     option("ignoreMissingFiles", "true");
+    start(true);
+    assert_reads("b");
+}
+
+static void a_file_that_has_grown_is_read_as_planned(void **state)
+{
+    (void)state;
+    feed("/in/a", 1, "{\"v\":\"a\"}\n");
+    start(false);
+    assert_batch("a");
+    close_source();
+    start(true);
+    feed("/in/a", 2, "{\"v\":\"a\"}\n{\"v\":\"appended\"}\n");
+    assert_reads("a");
+    vfs_mem_touch(f.vfs, "/in/a", 3);
+    assert_reads("a");
+}
+
+static void a_file_written_again_is_left_out(void **state)
+{
+    (void)state;
+    feed("/in/a", 1, "{\"v\":\"a\"}\n");
+    feed("/in/b", 2, "{\"v\":\"b\"}\n");
+    start(false);
+    assert_batch("a b");
+    close_source();
+    start(true);
+    vfs_mem_touch(f.vfs, "/in/a", 3);
+    assert_reads("SOURCE_FILE_CHANGED");
+    close_source();
+    option("ignoreCorruptFiles", "true");
     start(true);
     assert_reads("b");
 }
@@ -529,6 +564,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frozen_source_ignores_newcomers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_gone_or_changed_fail_the_rerun, set_up, tear_down),
         cmocka_unit_test_setup_teardown(directories_give_columns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_has_grown_is_read_as_planned, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_file_written_again_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_filter_of_names_leaves_partition_columns, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(read_files_are_cleaned, set_up, tear_down),
