@@ -5,10 +5,15 @@
  *
  *     [k=v/]part-<task>-<query id>-<batch id>-c<n>.json
  *
- * and then renames the marker ".tidemill-<query id>-<N-1>" to "...-<N>", an empty file whose name
- * says which batch is visible; one sync of the output directory makes all of it durable (partition
- * directories are synced before).  So last_batch() needs no log of its own, and a batch costs one
- * sync per part file and one per directory.
+ * syncs the directories that hold them, and then renames the marker ".tidemill-<query id>-<N-1>" to
+ * "...-<N>", an empty file whose name says which batch is visible.  So last_batch() needs no log of
+ * its own, and a batch costs one sync per part file and one per directory.
+ *
+ * The marker's own name is not synced: the next commit's sync of the directory does it.  So it
+ * never is ahead of a file, whatever the order in which a disk takes renames, and a loss of power
+ * may leave it one batch behind.  Then either the log has no COMMIT(N), and N runs again; or it
+ * has, and nothing asks for N any more: only files of the batch at hand and later ones are ever
+ * taken back.
  *
  * After a crash within commit(N) some files of N are visible and the marker says N-1: N runs again.
  * As a rule it makes the same files, byte for byte, and those that are visible stay what they are.
@@ -17,11 +22,9 @@
  * sees a partial file, nor a row twice, at no moment.  A commit that fails before all files of N
  * are visible (a partition directory cannot be made) hides those again that it has shown.
  *
- * That one sync covers the renames of the files and that of the marker, which a disk may take in
- * any order.  If the marker's came through without a file's, the file is still there under its
- * temporary name, which holds the batch id: a temporary file of the marker's own batch sends the
- * marker back by one, and the batch runs again.  (Files in partition directories are durable
- * before.)
+ * Directories have to be durable, too: those above the output directory are synced when there is no
+ * marker yet, those between it and a partition's files with the first commit that uses them, for
+ * who made them may have died before it synced them.
  *
  * A directory with the marker of another query is refused: two queries that write to one directory
  * know nothing of each other's batches.
@@ -29,6 +32,7 @@
 #include "sink/sink_file.h"
 
 #include "base/check.h"
+#include "base/duration.h"
 #include "base/failpoint.h"
 #include "base/path.h"
 #include "base/uuid.h"
@@ -45,12 +49,15 @@
 #define SINK_FILE_MAGIC 0xf11e0e01U
 #define MARKER_PREFIX   ".tidemill-"
 #define QUERY_ID_SIZE   36
+#define DURABLE_MAX     65536
 
 static const struct option_def file_options[] = {
     {"path", OPTION_TEXT, 0, 0, NULL, "Directory that is written to."},
     {"maxRecordsPerFile", OPTION_INT, 0, INT64_MAX, "0", "Most rows of one file; 0: no limit."},
     {"sparkMetadata", OPTION_BOOL, 0, 0, "false",
      "Keeps the log _spark_metadata, from which Spark knows the committed files."},
+    {"retention", OPTION_DURATION, 0, 0, NULL,
+     "With sparkMetadata: files older than this leave the log when it is compacted."},
     {0},
 };
 
@@ -67,6 +74,7 @@ struct file_sink {
     struct part_config config;
     const char *description;
     bool spark_metadata;
+    struct spark_metadata log; /* if so */
     bool bounded;
     bool dir_made;
     int64_t last_batch; /* visible */
@@ -74,6 +82,7 @@ struct file_sink {
     struct part_writer **writers;
     uint32_t writer_count;
     struct leftover *leftovers; /* visible files of a batch that was not finished */
+    struct dir_table durable;   /* partition directories that this process has made durable */
 };
 
 static struct file_sink *sink_of(struct sink *self)
@@ -170,22 +179,25 @@ static enum status parse_partitions(struct file_sink *sink, const struct sink_co
     return OK;
 }
 
-/* The options that are the format's. */
-static const struct options *format_options(struct arena *query, const struct options *all,
-                                            const struct format_ops *format)
+static enum status open_metadata(struct file_sink *sink, const struct sink_config *config,
+                                 struct error *err)
 {
-    struct options *out = arena_new_object(query, sizeof *out);
-    struct option *items = arena_new_object(query, (all->count + 1) * sizeof *items);
-    for (size_t i = 0; i < all->count; i++)
-        for (const struct option_def *def = format->write_options; def != NULL && def->name != NULL;
-             def++)
-            if (strcasecmp(def->name, all->items[i].name) == 0) {
-                items[out->count++] = all->items[i];
-                break;
-            }
-    out->items = items;
-    out->pointer = all->pointer;
-    return out;
+    TRY(options_bool(config->options, "sparkMetadata", false, &sink->spark_metadata, err));
+    spark_metadata_init(&sink->log, config, sink->config.dir);
+    const char *retention = options_get(config->options, "retention");
+    if (retention == NULL)
+        return OK;
+    struct error ignored = ERROR_INIT;
+    const char *expected = sink->spark_metadata ? "a duration such as 50s, 5m, 1h or 2d"
+                                                : "to be set with sparkMetadata=true only";
+    if (sink->spark_metadata &&
+        duration_parse_short_us(retention, 1000, &sink->log.retention_us, &ignored) == OK)
+        return OK;
+    error_clear(&ignored);
+    enum status status = error_raise(err, STATUS_INVALID_OPTION_VALUE, "option", "retention",
+                                     "value", retention, "expected", expected, NULL);
+    options_point_at(config->options, "retention", err);
+    return status;
 }
 
 static enum status open_format(struct file_sink *sink, const struct sink_config *config,
@@ -198,7 +210,7 @@ static enum status open_format(struct file_sink *sink, const struct sink_config 
     TRY(options_check(config->options, tables, err));
     int64_t records_max = 0;
     TRY(options_int(config->options, "maxRecordsPerFile", 0, INT64_MAX, 0, &records_max, err));
-    TRY(options_bool(config->options, "sparkMetadata", false, &sink->spark_metadata, err));
+    TRY(open_metadata(sink, config, err));
     const char *zone = options_get(config->options, "timeZone");
     if (zone == NULL)
         zone = config->time_zone;
@@ -208,7 +220,7 @@ static enum status open_format(struct file_sink *sink, const struct sink_config 
     sink->config.records_max = (uint64_t)records_max;
     sink->config.format = format;
     struct format_config format_config = {
-        .options = format_options(sink->query, config->options, format),
+        .options = options_of_table(sink->query, config->options, format->write_options),
         .schema = sink->config.data_schema,
         .time_zone = config->time_zone,
         .conf = config->conf,
@@ -262,13 +274,12 @@ static bool parse_id(const char *text, char end, int64_t *out)
     return stop != text && *stop == end && text[0] >= '0' && text[0] <= '9';
 }
 
-/* "part-<task>-<query id>-<batch id>..." of this query: its batch id. */
-static bool parse_part(const struct file_sink *sink, const char *name, int64_t *batch_id)
+bool sink_file_part(const char *name, const char *query_id, int64_t *batch_id)
 {
     if (strncmp(name, "part-", 5) != 0)
         return false;
     const char *at = name + 5 + strspn(name + 5, "0123456789");
-    if (at[0] != '-' || strncmp(at + 1, sink->config.query_id, QUERY_ID_SIZE) != 0 ||
+    if (at[0] != '-' || strncmp(at + 1, query_id, QUERY_ID_SIZE) != 0 ||
         at[1 + QUERY_ID_SIZE] != '-')
         return false;
     at += QUERY_ID_SIZE + 2;
@@ -306,7 +317,8 @@ static enum status visit(struct vfs_visitor *visitor, const char *name, enum vfs
         visit_hidden(search, name);
     else if (kind == VFS_DIR && strchr(name, '=') != NULL)
         add_path(&search->subdirs, search->dir, name, NO_BATCH);
-    else if (parse_part(search->sink, name, &batch_id) && batch_id > search->sink->last_batch)
+    else if (sink_file_part(name, search->sink->config.query_id, &batch_id) &&
+             batch_id > search->sink->last_batch)
         add_path(&search->sink->leftovers, search->dir, name, batch_id);
     return OK;
 }
@@ -352,17 +364,6 @@ static char *marker_path(const struct file_sink *sink, struct arena *request, in
                          sink->config.query_id, batch_id);
 }
 
-/* The newest batch is not whole: some of its files have not got their names. */
-static enum status take_marker_back(struct file_sink *sink, struct error *err)
-{
-    if (sink->config.partition_count > 0)
-        return OK;
-    TRY(vfs_rename(sink->config.vfs, marker_path(sink, sink->query, sink->last_batch),
-                   marker_path(sink, sink->query, sink->last_batch - 1), err));
-    sink->last_batch--;
-    return vfs_sync_dir(sink->config.vfs, sink->config.dir, err);
-}
-
 static enum status inspect_directory(struct file_sink *sink, struct error *err)
 {
     enum status status = OK;
@@ -371,9 +372,6 @@ static enum status inspect_directory(struct file_sink *sink, struct error *err)
     if (search.foreign != NULL)
         TRY_OUT(error_raise(err, STATUS_SINK_PATH_IN_USE, "path", sink->config.dir, "queryId",
                             search.foreign, NULL));
-    for (const struct leftover *item = search.staged; item != NULL; item = item->next)
-        if (item->batch_id == sink->last_batch && sink->last_batch > 0)
-            TRY_OUT(take_marker_back(sink, err));
     for (const struct leftover *item = search.staged; item != NULL; item = item->next)
         TRY_OUT(vfs_remove(sink->config.vfs, path_join(sink->query, sink->config.dir, item->path),
                            err));
@@ -436,6 +434,8 @@ static enum status file_open(struct arena *query, const struct sink_config *conf
     sink->config.empty_file = sink->bounded && sink->config.partition_count == 0;
     if (!sink->bounded)
         TRY_OUT(inspect_directory(sink, err));
+    if (sink->spark_metadata)
+        TRY_OUT(spark_metadata_open(&sink->log, err));
     if (sink->last_batch != NO_BATCH) /* what is seen may not be durable: its writer has died */
         TRY_OUT(vfs_sync_dir(sink->config.vfs, sink->config.dir, err));
     *out = &sink->base;
@@ -469,6 +469,8 @@ static enum status file_begin(struct sink *self, int64_t batch_id, uint32_t task
     struct file_sink *sink = sink_of(self);
     if (!sink->dir_made)
         TRY(vfs_make_dirs(sink->config.vfs, sink->config.dir, err));
+    if (!sink->dir_made && sink->last_batch == NO_BATCH)
+        TRY(vfs_sync_above(sink->config.vfs, sink->config.dir, err));
     sink->dir_made = true;
     drop_writers(sink);
     sink->staged_batch = batch_id;
@@ -504,7 +506,25 @@ static enum status file_stage(struct sink *self, bool *due, uint64_t *rows, stru
         *due = *due || part_writer_count(sink->writers[i]) > 0;
         *rows += part_writer_rows(sink->writers[i]);
     }
+    /* What an earlier attempt has shown has to go, even if nothing comes in its place. */
+    for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next)
+        *due = *due || item->batch_id >= sink->staged_batch;
     return OK;
+}
+
+/* The directories between the output directory and `dir` are to be synced, too, unless this process
+ * has done it. */
+static void add_dirs_above(struct file_sink *sink, struct arena *request, const char *dir,
+                           struct dir_table *dirs)
+{
+    if (sink->durable.count > DURABLE_MAX)
+        dir_table_fini(&sink->durable);
+    if (dir_table_at(&sink->durable, dir)->number++ > 0)
+        return;
+    for (const char *above = path_dirname(request, dir);
+         path_is_below(above, sink->config.dir) && strcmp(above, sink->config.dir) != 0;
+         above = path_dirname(request, above))
+        (void)dir_table_at(dirs, above);
 }
 
 /* `dirs` are the partition directories of a commit that have to be synced. */
@@ -517,8 +537,10 @@ static enum status publish_part(struct file_sink *sink, struct arena *request,
     if (sink->config.partition_count > 0) {
         const char *dir = path_dirname(request, target);
         struct dir_entry *entry = dir_table_at(dirs, dir);
-        if (entry->number++ == 0)
+        if (entry->number++ == 0) {
             TRY(vfs_make_dirs(sink->config.vfs, dir, err));
+            add_dirs_above(sink, request, dir, dirs);
+        }
     }
     if (part_writer_state(writer, i) != PART_STAGED)
         return OK;
@@ -598,8 +620,9 @@ static enum status settle_leftover(struct file_sink *sink, struct arena *request
     return OK;
 }
 
-/* Before anything of a batch that was not finished is shown again.  Where the marker is gone, which
- * no crash does, the files of earlier batches are not known to be unfinished: they stay. */
+/* Before anything of a batch that was not finished is shown again.  Files of earlier batches are
+ * not unfinished, though the marker does not know them: it is behind, or gone, which no crash does.
+ */
 static enum status settle_leftovers(struct file_sink *sink, struct arena *request,
                                     struct error *err)
 {
@@ -610,9 +633,9 @@ static enum status settle_leftovers(struct file_sink *sink, struct arena *reques
     struct dir_table dirs = {0};
     index_staged(sink, &staged);
     if (sink->spark_metadata) /* Spark must not look for files that are about to go */
-        TRY_OUT(spark_metadata_remove(sink->config.vfs, sink->config.dir, sink->staged_batch, err));
+        TRY_OUT(spark_metadata_remove(&sink->log, sink->staged_batch, err));
     for (const struct leftover *item = sink->leftovers; item != NULL; item = item->next)
-        if (sink->last_batch != NO_BATCH || item->batch_id >= sink->staged_batch)
+        if (item->batch_id >= sink->staged_batch)
             TRY_OUT(settle_leftover(sink, request, item, dir_table_at(&staged, item->path)->number,
                                     &dirs, err));
     for (size_t i = 0; i < dirs.count; i++)
@@ -637,27 +660,23 @@ static enum status put_metadata(struct file_sink *sink, struct arena *request, i
             TRY_OUT(vfs_stat(sink->config.vfs, path, &stat, err));
             spark_metadata_add(&lines, path, &stat);
         }
-    TRY_OUT(spark_metadata_put(sink->config.vfs, sink->config.dir, batch_id, buffer_bytes(&lines),
-                               err));
+    TRY_OUT(spark_metadata_put(&sink->log, batch_id, buffer_bytes(&lines), err));
 out:
     buffer_fini(&lines);
     return status;
 }
 
-/* Moves the marker and makes it and all names in the output directory durable. */
+/* When all files of the batch are durable under their names. */
 static enum status move_marker(struct file_sink *sink, struct arena *request, int64_t batch_id,
                                struct error *err)
 {
     struct vfs *vfs = sink->config.vfs;
     const char *marker = marker_path(sink, request, batch_id);
     if (sink->bounded)
-        return vfs_sync_dir(vfs, sink->config.dir, err);
-    if (sink->last_batch == NO_BATCH) { /* the files first: put vouches for its own name only */
-        TRY(vfs_sync_dir(vfs, sink->config.dir, err));
+        return OK;
+    if (sink->last_batch == NO_BATCH)
         return vfs_put(vfs, marker, bytes_of(NULL, 0), false, err);
-    }
-    TRY(vfs_rename(vfs, marker_path(sink, request, sink->last_batch), marker, err));
-    return vfs_sync_dir(vfs, sink->config.dir, err);
+    return vfs_rename(vfs, marker_path(sink, request, sink->last_batch), marker, err);
 }
 
 /* Gives what a commit that failed half-way has published its temporary names again, as far as that
@@ -693,9 +712,9 @@ out:
 static enum status file_commit(struct sink *self, int64_t batch_id, struct error *err)
 {
     struct file_sink *sink = sink_of(self);
-    if (batch_id <= sink->last_batch) { /* run again after a rewind.  A staged file that outlived */
-        drop_writers(sink);             /* its COMMIT record would take the marker back. */
-        return vfs_sync_dir(sink->config.vfs, sink->config.dir, err);
+    if (batch_id <= sink->last_batch) { /* run again after a rewind */
+        drop_writers(sink);
+        return OK;
     }
     CHECK(sink->staged_batch == batch_id);
     enum status status = OK;
@@ -705,6 +724,7 @@ static enum status file_commit(struct sink *self, int64_t batch_id, struct error
     TRY_OUT(publish_all(sink, request, &dirs, err));
     for (size_t i = 0; i < dirs.count; i++)
         TRY_OUT(vfs_sync_dir(sink->config.vfs, dirs.entries[i].dir, err));
+    TRY_OUT(vfs_sync_dir(sink->config.vfs, sink->config.dir, err));
     if (sink->spark_metadata)
         TRY_OUT(put_metadata(sink, request, batch_id, err));
     TRY_OUT(move_marker(sink, request, batch_id, err));
@@ -736,6 +756,7 @@ static void file_close(struct sink *self)
     struct file_sink *sink = sink_of(self);
     drop_writers(sink);
     free_paths(&sink->leftovers);
+    dir_table_fini(&sink->durable);
     sink->magic = 0;
     free(sink);
 }

@@ -99,6 +99,8 @@ static enum status write_task(int64_t batch_id, uint32_t task, uint32_t rows)
     for (uint32_t i = 0; i < rows; i++) {
         VECTOR_VALUES(int64_t, batch->columns[0])[i] = 100 * batch_id + rows * task + i;
         VECTOR_VALUES(struct bytes, batch->columns[1])[i] = bytes_of_text(i % 2 ? "odd" : "a/b");
+        if (f.schema->field_count > 2)
+            VECTOR_VALUES(struct bytes, batch->columns[2])[i] = bytes_of_text("0");
     }
     TRY(batch_receive(f.sink->ops->writer(f.sink, task), batch, &f.err));
     return f.sink->ops->task_finish(f.sink, task, &f.err);
@@ -198,7 +200,7 @@ static void files_appear_at_commit(void **state)
     close_sink();
     assert_int_equal(visible_rows(), 7);
     assert_int_equal(open_as(QUERY_ID), OK);
-    assert_int_equal(last_batch(), 2);
+    assert_int_equal(last_batch(), 0); /* the marker is durable with the next commit */
 }
 
 static void a_batch_costs_few_syncs(void **state)
@@ -288,6 +290,7 @@ static void sweep_crashes(void)
         enum status status = run_batch(1, 3, 4);
         bool fired = failpoint_fired();
         assert_int_equal(status, fired ? STATUS_FAILPOINT_REACHED : OK);
+        failpoint_reset();
         close_sink();
         vfs_mem_crash(f.mem, (size_t)hit);
         assert_int_equal(open_as(QUERY_ID), OK);
@@ -449,6 +452,23 @@ static void what_a_rerun_makes_again_stays_visible(void **state)
     watch_reruns(3, 4);
 }
 
+static void what_a_rerun_without_rows_had_shown_goes(void **state)
+{
+    (void)state;
+    bool due = false;
+    if (!die_in_commit(2))
+        return;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(last_batch(), 0);
+    assert_true(visible_rows() > 6);
+    assert_int_equal(stage_batch(1, 1, 0, &due), OK);
+    assert_true(due);
+    assert_int_equal(f.sink->ops->commit(f.sink, 1, &f.err), OK);
+    assert_int_equal(visible_rows(), 6);
+    assert_int_equal(stage_batch(2, 1, 0, &due), OK);
+    assert_false(due);
+}
+
 /* The directory of the second partition cannot be made, for a file has its name. */
 static void a_commit_that_fails_half_way_shows_nothing(void **state)
 {
@@ -501,29 +521,76 @@ static void a_lost_marker_costs_no_rows(void **state)
     assert_int_equal(visible_rows(), 13);
 }
 
-/* What a disk that takes renames in any order may leave of a loss of power within commit(2). */
-static void a_marker_ahead_of_its_files_goes_back(void **state)
+/* When the marker says batch 1, its files are durable: whatever a disk does to names that were not
+ * synced. */
+static void a_marker_is_never_ahead(void **state)
 {
     (void)state;
-    struct arena *arena = arena_new("test", 0);
-    struct bytes rows;
+    bool due = false;
     assert_int_equal(open_as(QUERY_ID), OK);
     assert_int_equal(run_batch(0, 2, 3), OK);
-    assert_int_equal(run_batch(2, 2, 3), OK);
+    assert_int_equal(stage_batch(1, 2, 3, &due), OK);
+    vfs_fault_arm(f.vfs, VFS_CALL_RENAME, 3, EIO); /* two files, the marker */
+    assert_int_not_equal(f.sink->ops->commit(f.sink, 1, &f.err), OK);
+    assert_true(vfs_fault_fired(f.vfs));
+    vfs_fault_disarm(f.vfs);
+    error_clear(&f.err);
     close_sink();
-    const char *part = "/out/part-00001-" QUERY_ID "-0000000002-c000.json";
-    assert_int_equal(vfs_get(f.mem, part, 1 << 20, arena, &rows, &f.err), OK);
-    vfs_mem_write(f.mem, "/out/.tidemill-" QUERY_ID ".2.1.0.tmp", rows, 0);
-    vfs_mem_delete(f.mem, part);
-    assert_int_equal(open_as(QUERY_ID), OK);
-    assert_int_equal(last_batch(), 1);
-    close_sink(); /* and it stays back, though the temporary file is gone */
-    assert_int_equal(open_as(QUERY_ID), OK);
-    assert_int_equal(last_batch(), 1);
-    assert_int_equal(run_batch(2, 2, 3), OK);
+    vfs_mem_crash(f.mem, 0);
     assert_int_equal(visible_rows(), 12);
-    assert_int_equal(last_batch(), 2);
-    arena_free(arena);
+}
+
+/* A loss of power: COMMIT(2) and the files of 2 are there, the marker is that of 0. */
+static void a_marker_behind_its_files_costs_no_rows(void **state)
+{
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(vfs_remove_tree(f.mem, "/out", &f.err), OK);
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(run_batch(0, 2, 3), OK);
+        assert_int_equal(run_batch(2, 2, 3), OK);
+        close_sink();
+        vfs_mem_crash(f.mem, 0);
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(last_batch(), 0);
+        if (again > 0)
+            assert_int_equal(run_batch(2, 3, 2), OK); /* as if the log had lost the COMMIT */
+        assert_int_equal(visible_rows(), 12);
+        assert_int_equal(run_batch(3, 1, 4), OK);
+        assert_int_equal(visible_rows(), 16);
+        close_sink();
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(last_batch(), 3);
+        close_sink();
+    }
+}
+
+/* Made by somebody who died before they were synced. */
+static void directories_that_are_there_become_durable(void **state)
+{
+    (void)state;
+    const struct type_field fields[] = {
+        {.name = "n", .type = type_simple(TYPE_LONG), .nullable = true},
+        {.name = "k", .type = type_simple(TYPE_STRING), .nullable = true},
+        {.name = "p", .type = type_simple(TYPE_STRING), .nullable = true},
+    };
+    f.schema = type_struct(f.query, fields, 3);
+    f.partition_by[0] = "k";
+    f.partition_by[1] = "p";
+    for (size_t columns = 0; columns <= 2; columns++) {
+        f.partition_count = columns;
+        assert_int_equal(vfs_remove_tree(f.mem, "/a", &f.err), OK);
+        assert_int_equal(vfs_sync_dir(f.mem, "/", &f.err), OK);
+        f.items[0].value = "/a/b/out";
+        vfs_mem_make_dirs_unsynced(f.mem, columns == 2 ? "/a/b/out/k=odd/p=0" : "/a/b/out/k=odd");
+        assert_int_equal(open_as(QUERY_ID), OK);
+        assert_int_equal(run_batch(0, 1, 3), OK);
+        close_sink();
+        vfs_mem_crash(f.mem, 0);
+        struct seen_rows seen = {0};
+        vfs_mem_walk(f.mem, "/a", see_rows, &seen);
+        assert_int_equal(seen.count, 3);
+    }
 }
 
 static void another_query_is_refused(void **state)
@@ -553,6 +620,20 @@ static void spark_finds_its_log(void **state)
         lines += content.data[i] == '\n';
     assert_int_equal(lines, 9);
     assert_true(vfs_exists(f.mem, "/out/_spark_metadata/11"));
+}
+
+static void retention_needs_the_log(void **state)
+{
+    (void)state;
+    f.items[f.options.count++] = (struct option){"retention", "1h"};
+    assert_int_equal(open_as(QUERY_ID), STATUS_INVALID_OPTION_VALUE);
+    error_clear(&f.err);
+    f.items[f.options.count++] = (struct option){"sparkMetadata", "true"};
+    assert_int_equal(open_as(QUERY_ID), OK);
+    close_sink();
+    f.items[1].value = "an hour";
+    assert_int_equal(open_as(QUERY_ID), STATUS_INVALID_OPTION_VALUE);
+    error_clear(&f.err);
 }
 
 static void mistakes_are_refused(void **state)
@@ -597,9 +678,15 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_rename_that_fails_shows_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_marker_costs_no_rows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_marker_ahead_of_its_files_goes_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_rerun_without_rows_had_shown_goes, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_marker_is_never_ahead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_marker_behind_its_files_costs_no_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(directories_that_are_there_become_durable, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(another_query_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spark_finds_its_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(retention_needs_the_log, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("sink/sink_file", tests, NULL, NULL);
