@@ -322,6 +322,7 @@ enum status resolve_type(struct analyzer *analyzer, const struct ast_type *ast,
         [AST_TYPE_DATE] = TYPE_DATE,
         [AST_TYPE_TIMESTAMP_LTZ] = TYPE_TIMESTAMP,
         [AST_TYPE_TIMESTAMP_NTZ] = TYPE_TIMESTAMP_NTZ,
+        [AST_TYPE_VARIANT] = TYPE_VARIANT,
         [AST_TYPE_VOID] = TYPE_VOID,
     };
     switch (ast->kind) {
@@ -337,9 +338,6 @@ enum status resolve_type(struct analyzer *analyzer, const struct ast_type *ast,
         return OK;
     case AST_TYPE_TIME:
         return error_raise(err, STATUS_UNSUPPORTED_TIME_TYPE, NULL);
-    case AST_TYPE_VARIANT:
-        return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
-                              "feature", "The type VARIANT", NULL);
     case AST_TYPE_INTERVAL:
         return resolve_interval_type(analyzer, ast, out);
     case AST_TYPE_ARRAY:
@@ -357,6 +355,7 @@ enum status resolve_type(struct analyzer *analyzer, const struct ast_type *ast,
     case AST_TYPE_DATE:
     case AST_TYPE_TIMESTAMP_LTZ:
     case AST_TYPE_TIMESTAMP_NTZ:
+    case AST_TYPE_VARIANT:
     case AST_TYPE_VOID:
         *out = type_simple(simple[ast->kind]);
         return OK;

@@ -189,6 +189,48 @@ static const char *pivot_name(struct pivot *pivot, size_t aggregate, const char 
     return arena_sprintf(pivot->analyzer->arena, "%s_%s", value, suffix);
 }
 
+/* Spark's PivotFirst: it takes the results of each group and value, and NULL where there is none.
+ */
+static bool has_pivot_first(const struct pivot *pivot)
+{
+    for (uint32_t i = 0; i < pivot->aggregates.count; i++) {
+        enum type_id id = pivot->aggregates.items[i]->type->id;
+        if (id < TYPE_BOOLEAN || id > TYPE_DECIMAL)
+            return false;
+    }
+    return true;
+}
+
+/* The aggregate over the rows of a value; NULL, not 0, if a count has none. */
+static enum status value_aggregate(struct pivot *pivot, size_t index,
+                                   struct filter_rewrite *rewrite, struct expr **out,
+                                   struct error *err)
+{
+    struct analyzer *analyzer = pivot->analyzer;
+    struct resolve_context *ctx = &analyzer->functions;
+    const struct expr *aggregate = pivot->aggregates.items[index];
+    *out = expr_rewrite(analyzer->arena, pivot->aggregates.items[index], put_filter, rewrite);
+    if ((aggregate->kind == EXPR_AGGREGATE && aggregate->nullable) || !has_pivot_first(pivot))
+        return OK;
+    struct expr *one = expr_literal_int(analyzer->arena, 1);
+    struct aggregate_call request = {.name = "count",
+                                     .args = &one,
+                                     .arg_count = 1,
+                                     .filter = rewrite->condition,
+                                     .position = pivot->position,
+                                     .position_end = pivot->position_end};
+    struct expr *args[3] = {NULL, *out, expr_null(analyzer->arena, (*out)->type)};
+    TRY(aggregate_resolve(ctx, &request, &args[0], err));
+    args[0]->aggregate.result_id = analyzer->next_id++;
+    TRY(function_resolve_2(ctx, ">", args[0], expr_literal_int(analyzer->arena, 0), &args[0], err));
+    struct function_call call = {.name = "if",
+                                 .args = args,
+                                 .arg_count = 3,
+                                 .position = pivot->position,
+                                 .position_end = pivot->position_end};
+    return function_resolve(ctx, &call, out, err);
+}
+
 enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *ast,
                           struct scope *outer, struct expr_list *outer_refs, struct relation *input,
                           struct relation *out, struct error *err)
@@ -228,8 +270,8 @@ enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *
         const char *value = "";
         TRY(value_condition(&pivot, &pivot.ast->values[i], &rewrite.condition, &value, err));
         for (uint32_t j = 0; j < pivot.aggregates.count; j++) {
-            struct expr *expr =
-                expr_rewrite(analyzer->arena, pivot.aggregates.items[j], put_filter, &rewrite);
+            struct expr *expr;
+            TRY(value_aggregate(&pivot, j, &rewrite, &expr, err));
             names[exprs.count] = pivot_name(&pivot, j, value);
             TRY(grouping_rewrite(analyzer, &grouping, &expr, err));
             expr_list_add(analyzer->arena, &exprs, expr);

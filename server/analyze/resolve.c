@@ -264,6 +264,21 @@ static enum status resolve_cast(struct resolver *resolver, const struct ast_expr
     return OK;
 }
 
+/* v:a.b is variant_get(v, '$.a.b'). */
+static enum status resolve_json_path(struct resolver *resolver, const struct ast_expr *ast,
+                                     struct expr **out, struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    struct expr *args[2] = {NULL, expr_literal_string(analyzer->arena, ast->json_path.path)};
+    TRY(resolve_expr(resolver, ast->json_path.base, &args[0], err));
+    struct function_call call = {.name = "variant_get",
+                                 .args = args,
+                                 .arg_count = 2,
+                                 .position = ast->position,
+                                 .position_end = ast->position_end};
+    return function_resolve(&analyzer->functions, &call, out, err);
+}
+
 static enum status resolve_trim(struct resolver *resolver, const struct ast_expr *ast,
                                 struct expr **out, struct error *err)
 {
@@ -560,7 +575,7 @@ enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, 
     case AST_EXPR_SUBSCRIPT:
         return resolve_access(resolver, ast, out, err);
     case AST_EXPR_JSON_PATH:
-        return not_supported(ast, "The path extraction of semi-structured values", err);
+        return resolve_json_path(resolver, ast, out, err);
     case AST_EXPR_COLLATE:
         status = refuse_collate(resolver, ast, err);
         CHECK(status != OK);

@@ -145,6 +145,21 @@ void select_items_add(struct arena *arena, struct select_items *items, struct se
     items->items[items->count++] = item;
 }
 
+/* The last name in a path such as $.a['b c'][0]; NULL: none. */
+static const char *json_path_name(struct analyzer *analyzer, struct bytes path)
+{
+    size_t end = path.size_bytes;
+    while (end > 1 && path.data[end - 1] == ']' && path.data[end - 2] != '\'')
+        while (end > 1 && path.data[--end] != '[')
+            ;
+    bool quoted = end > 2 && path.data[end - 1] == ']';
+    end -= quoted ? 2 : 0;
+    size_t start = end;
+    while (start > 0 && path.data[start - 1] != (quoted ? '\'' : '.'))
+        start--;
+    return start == 0 ? NULL : arena_strndup(analyzer->arena, path.data + start, end - start);
+}
+
 static const char *item_name(struct analyzer *analyzer, const struct ast_item *ast,
                              const struct expr *expr)
 {
@@ -158,6 +173,11 @@ static const char *item_name(struct analyzer *analyzer, const struct ast_item *a
         return expr->column.name;
     if (ast->expr->kind == AST_EXPR_COLUMN && ast->expr->column.count > 1)
         return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+    const struct ast_expr *path = ast->expr;
+    while (path->kind == AST_EXPR_CAST)
+        path = path->cast.operand;
+    if (path->kind == AST_EXPR_JSON_PATH && json_path_name(analyzer, path->json_path.path) != NULL)
+        return json_path_name(analyzer, path->json_path.path);
     if (expr->kind == EXPR_CAST && expr->args[0]->kind == EXPR_COLUMN &&
         ast->expr->kind == AST_EXPR_CAST)
         return expr->args[0]->column.name;

@@ -134,6 +134,7 @@ static void put_value(struct buffer *out, const struct vector *vector, uint32_t 
     }
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         put_text(out, VECTOR_VALUES(struct bytes, vector)[at]);
         break;
     case TYPE_INTERVAL:
@@ -330,6 +331,7 @@ static void get_fixed(struct reader *in, struct vector *out, uint32_t row)
     case TYPE_VOID:
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:
@@ -354,6 +356,7 @@ static enum status get_cell(struct reader *in, struct arena *arena, struct vecto
     switch (out->type->id) {
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         VECTOR_VALUES(struct bytes, out)[row] = get_text(in, arena);
         return OK;
     case TYPE_ARRAY:

@@ -38,6 +38,7 @@ static size_t width_of(enum type_id id)
     case TYPE_VOID:
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
     case TYPE_INTERVAL:
     case TYPE_ARRAY:
     case TYPE_MAP:
@@ -49,7 +50,8 @@ static size_t width_of(enum type_id id)
 
 static bool is_text(const struct vector *vector)
 {
-    return vector->type->id == TYPE_STRING || vector->type->id == TYPE_BINARY;
+    return vector->type->id == TYPE_STRING || vector->type->id == TYPE_BINARY ||
+           vector->type->id == TYPE_VARIANT;
 }
 
 bool row_key_is_flat(struct vector *const *columns, uint32_t column_count)
@@ -261,6 +263,7 @@ static void write_column(const struct vector *vector, const struct rows *rows, u
         break;
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         write_texts(vector, rows, cursors);
         break;
     case TYPE_STRUCT:
@@ -426,6 +429,7 @@ static bool read_column(struct vector *out, const struct bytes *keys, uint32_t c
     case TYPE_VOID:
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
     case TYPE_INTERVAL:
     case TYPE_ARRAY:
     case TYPE_MAP:

@@ -27,6 +27,7 @@ static const struct type simple_types[TYPE_ID_COUNT] = {
                           .interval_from = INTERVAL_YEAR,
                           .interval_to = INTERVAL_MONTH},
     SIMPLE(TYPE_INTERVAL),
+    SIMPLE(TYPE_VARIANT),
     [TYPE_STRUCT] = {.id = TYPE_STRUCT},
 };
 
@@ -183,7 +184,7 @@ bool type_is_integral(const struct type *type)
 
 bool type_is_orderable(const struct type *type)
 {
-    if (type->id == TYPE_MAP || type->id == TYPE_INTERVAL)
+    if (type->id == TYPE_MAP || type->id == TYPE_INTERVAL || type->id == TYPE_VARIANT)
         return false;
     if (type->id == TYPE_ARRAY)
         return type_is_orderable(type->element);
@@ -225,6 +226,7 @@ size_t type_value_bytes(const struct type *type)
         return sizeof(int128);
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         return sizeof(struct bytes);
     case TYPE_INTERVAL:
         return 16; /* struct calendar_interval */

@@ -28,6 +28,7 @@ enum type_id {
     TYPE_INTERVAL_DT,   /* int64_t, microseconds; day-time interval with fields */
     TYPE_INTERVAL_YM,   /* int32_t, months; year-month interval with fields */
     TYPE_INTERVAL,      /* struct calendar_interval: the legacy INTERVAL of make_interval() */
+    TYPE_VARIANT,       /* struct bytes: variant.h */
     TYPE_ARRAY,         /* struct list_entry + 1 child */
     TYPE_MAP,           /* struct list_entry + 2 children: keys, values */
     TYPE_STRUCT,        /* no values; one child per field */

@@ -85,6 +85,7 @@ static enum status read_name(struct arena *arena, const json_t *json, const stru
         {"timestamp_ltz", TYPE_TIMESTAMP},
         {"void", TYPE_VOID},
         {"null", TYPE_VOID},
+        {"variant", TYPE_VARIANT},
         {"interval", TYPE_INTERVAL},
         {"calendarinterval", TYPE_INTERVAL},
     };

@@ -294,6 +294,7 @@ static const struct {
     {"timestamp_ltz", TYPE_TIMESTAMP},
     {"timestamp_ntz", TYPE_TIMESTAMP_NTZ},
     {"time", TYPE_TIME},
+    {"variant", TYPE_VARIANT},
     {"void", TYPE_VOID},
 };
 

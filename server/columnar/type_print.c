@@ -26,6 +26,7 @@ static const char *const simple_names[TYPE_ID_COUNT] = {
     [TYPE_INTERVAL_DT] = "interval",
     [TYPE_INTERVAL_YM] = "interval",
     [TYPE_INTERVAL] = "interval",
+    [TYPE_VARIANT] = "variant",
     [TYPE_ARRAY] = "array",
     [TYPE_MAP] = "map",
     [TYPE_STRUCT] = "struct",

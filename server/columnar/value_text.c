@@ -5,6 +5,7 @@
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
 #include "columnar/timestamp_text.h"
+#include "columnar/variant.h"
 
 static void print_number(struct buffer *out, const struct vector *vector, uint32_t at)
 {
@@ -117,6 +118,11 @@ void value_text_print(struct buffer *out, const struct vector *vector, uint32_t 
     case TYPE_BINARY:
         buffer_add_bytes(out, VECTOR_VALUES(struct bytes, vector)[at]);
         break;
+    case TYPE_VARIANT: {
+        struct variant variant = variant_of_cell(VECTOR_VALUES(struct bytes, vector)[at]);
+        variant_print_json(out, &variant, zone);
+        break;
+    }
     case TYPE_DATE:
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_NTZ:

@@ -330,7 +330,8 @@ enum status vector_clone(struct arena *arena, const struct vector *vector, struc
         TRY(vector_make_nullable(arena, copy, err));
         memcpy(copy->validity, vector->validity, validity_words(rows) * sizeof(uint64_t));
     }
-    if (vector->type->id == TYPE_STRING || vector->type->id == TYPE_BINARY)
+    if (vector->type->id == TYPE_STRING || vector->type->id == TYPE_BINARY ||
+        vector->type->id == TYPE_VARIANT)
         TRY(clone_text(arena, copy, err));
     for (uint32_t c = 0; c < vector->child_count; c++)
         TRY(vector_clone(arena, vector->children[c], &copy->children[c], err));

@@ -14,7 +14,7 @@ struct head {
 
 static bool is_text(const struct type *type)
 {
-    return type->id == TYPE_STRING || type->id == TYPE_BINARY;
+    return type->id == TYPE_STRING || type->id == TYPE_BINARY || type->id == TYPE_VARIANT;
 }
 
 /* ---- there ---- */

@@ -101,6 +101,7 @@ int vector_compare(const struct vector *a, uint32_t row_a, const struct vector *
         return order_double(VECTOR_VALUES(double, a)[at_a], VECTOR_VALUES(double, b)[at_b]);
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         return bytes_compare(VECTOR_VALUES(struct bytes, a)[at_a],
                              VECTOR_VALUES(struct bytes, b)[at_b]);
     case TYPE_INTERVAL:
@@ -238,6 +239,7 @@ uint64_t vector_hash(const struct vector *vector, uint32_t row, uint64_t seed)
         return hash_double(VECTOR_VALUES(double, vector)[at], seed);
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         return hash_bytes(VECTOR_VALUES(struct bytes, vector)[at], seed);
     case TYPE_INTERVAL:
         return hash_interval(VECTOR_VALUES(struct calendar_interval, vector)[at], seed);

@@ -18,7 +18,8 @@ static const char *const number_states[] = {
 
 static bool is_fixed(const struct type *type)
 {
-    return type->id != TYPE_STRING && type->id != TYPE_BINARY && !type_is_nested(type);
+    return type->id != TYPE_STRING && type->id != TYPE_BINARY && type->id != TYPE_VARIANT &&
+           !type_is_nested(type);
 }
 
 static bool has_plain_state(const struct expr *expr)

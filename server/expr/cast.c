@@ -8,6 +8,7 @@
 #include "expr/cast_impl.h"
 #include "expr/decimal_error.h"
 #include "expr/resolvers.h"
+#include "expr/fn_variant.h"
 
 #include <math.h>
 
@@ -78,6 +79,10 @@ bool cast_exists(const struct type *from, const struct type *to, enum cast_mode 
 {
     if (from->id == TYPE_VOID || type_equal(from, to))
         return true;
+    if (to->id == TYPE_VARIANT)
+        return variant_type_is_castable(from, false);
+    if (from->id == TYPE_VARIANT)
+        return variant_type_is_castable(to, true);
     if (to->id == TYPE_STRING)
         return true;
     if (type_is_nested(from) || type_is_nested(to))
@@ -110,6 +115,7 @@ bool cast_exists(const struct type *from, const struct type *to, enum cast_mode 
         return to_interval_exists(from, to);
     case TYPE_VOID:
     case TYPE_STRING:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:
@@ -144,9 +150,9 @@ static bool number_is_total(const struct type *from, const struct type *to)
 
 bool cast_is_total(const struct type *from, const struct type *to, enum cast_mode mode)
 {
-    if (type_equal(from, to) || to->id == TYPE_STRING)
+    if (type_equal(from, to) || (to->id == TYPE_STRING && from->id != TYPE_VARIANT))
         return true;
-    if (from->id == TYPE_VOID)
+    if (from->id == TYPE_VOID || from->id == TYPE_VARIANT)
         return false;
     if (type_is_numeric(from) && type_is_numeric(to))
         return number_is_total(from, to);
@@ -231,7 +237,8 @@ enum status cast_resolve(struct resolve_context *ctx, struct expr *operand, cons
         return status;
     }
     bool total = cast_is_total(operand->type, type, mode);
-    cast->nullable = operand->nullable || (!total && mode != CAST_ANSI);
+    cast->nullable = operand->nullable || (!total && mode != CAST_ANSI) ||
+                     (operand->type->id == TYPE_VARIANT && type->id != TYPE_VARIANT);
     *out = cast;
     return OK;
 }
@@ -369,7 +376,9 @@ enum status cast_decimal_overflow(const struct cast_job *job, uint32_t row, stru
 
 static cast_function *function_of(const struct type *from, const struct type *to)
 {
-    cast_function *function = NULL;
+    cast_function *function = cast_to_variant(from, to);
+    if (function != NULL)
+        return function;
     if (type_is_nested(to))
         return cast_to_nested(from, to);
     switch (to->id) {
@@ -399,6 +408,7 @@ static cast_function *function_of(const struct type *from, const struct type *to
         function = cast_to_interval(from, to);
         break;
     case TYPE_VOID:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:

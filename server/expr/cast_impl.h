@@ -58,6 +58,8 @@ cast_function *cast_to_interval(const struct type *from,
                                 const struct type *to);                        /* cast_interval.c */
 cast_function *cast_to_text(const struct type *from, const struct type *to);   /* cast_text.c */
 cast_function *cast_to_nested(const struct type *from, const struct type *to); /* cast_nested.c */
+cast_function *cast_to_variant(const struct type *from,
+                               const struct type *to); /* variant_cast.c: also from a variant */
 
 /* Microseconds of the last field of a day-time interval, months of a year-month one. */
 int64_t cast_interval_unit(const struct type *type);

@@ -440,6 +440,7 @@ static enum family family_of(const struct type *type)
     case TYPE_BINARY:
     case TYPE_TIMESTAMP_NTZ:
     case TYPE_INTERVAL:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "columnar/civil.h"
 #include "columnar/decimal.h"
+#include "columnar/variant.h"
 #include "expr/fn_json.h"
 #include "expr/fn_record.h"
 #include "expr/fn_support.h"
@@ -162,6 +163,59 @@ static bool convert_boolean(const struct json_node *node, struct cell_builder *o
     return true;
 }
 
+static void add_variant(const struct json_dom *dom, uint32_t index, struct arena *arena,
+                        struct variant_builder *builder)
+{
+    const struct json_node *node = &dom->nodes[index];
+    struct variant_mark mark = variant_begin(builder);
+    struct variant_json_options strict = {0};
+    struct bytes repeated;
+    switch (node->kind) {
+    case JSON_DOM_NULL:
+        variant_add_null(builder);
+        break;
+    case JSON_DOM_FALSE:
+    case JSON_DOM_TRUE:
+        variant_add_boolean(builder, node->kind == JSON_DOM_TRUE);
+        break;
+    case JSON_DOM_INTEGER:
+    case JSON_DOM_FLOAT:
+        if (variant_add_json(builder, node->text, &strict, &repeated) != VARIANT_JSON_OK)
+            variant_add_string(builder, node->text);
+        break;
+    case JSON_DOM_STRING:
+        variant_add_string(builder, json_dom_text(node, arena));
+        break;
+    case JSON_DOM_ARRAY:
+    case JSON_DOM_OBJECT:
+        for (uint32_t c = node->first; c != JSON_DOM_NONE; c = dom->nodes[c].next) {
+            if (node->kind == JSON_DOM_OBJECT)
+                variant_next_field(builder, dom->nodes[c].key);
+            else
+                variant_next_element(builder);
+            add_variant(dom, c, arena, builder);
+        }
+        if (node->kind == JSON_DOM_OBJECT)
+            (void)variant_end_object(builder, mark, &repeated);
+        else
+            variant_end_array(builder, mark);
+    }
+}
+
+static bool convert_variant(const struct conversion *c, uint32_t index, struct cell_builder *out)
+{
+    struct variant_builder builder = {0};
+    struct bytes cell;
+    add_variant(c->dom, index, c->call->ctx->arena, &builder);
+    bool fits = variant_finish(&builder, &cell);
+    if (fits) {
+        cell = arena_copy(c->call->ctx->arena, cell);
+        cell_builder_add(out, &cell, sizeof(cell));
+    }
+    variant_builder_fini(&builder);
+    return fits;
+}
+
 /* ---- nested ---- */
 
 static uint32_t find_member(const struct conversion *c, uint32_t node, struct bytes name)
@@ -237,6 +291,8 @@ static bool convert_present(struct conversion *c, uint32_t index, struct cell_bu
         return convert_list(c, index, out);
     case TYPE_STRUCT:
         return convert_struct(c, index, out);
+    case TYPE_VARIANT:
+        return convert_variant(c, index, out);
     case TYPE_VOID:
     case TYPE_TIME:
         break;
@@ -246,7 +302,7 @@ static bool convert_present(struct conversion *c, uint32_t index, struct cell_bu
 
 static bool convert(struct conversion *c, uint32_t node, struct cell_builder *out)
 {
-    if (c->dom->nodes[node].kind == JSON_DOM_NULL) {
+    if (c->dom->nodes[node].kind == JSON_DOM_NULL && out->type->id != TYPE_VARIANT) {
         cell_builder_add_null(out);
         return true;
     }
@@ -377,7 +433,7 @@ static enum status check_schema(const struct resolve_context *ctx, const struct 
 {
     bool nested = type->id == TYPE_STRUCT || type->id == TYPE_ARRAY || type->id == TYPE_MAP;
     bool wrong_key = type->id == TYPE_MAP && type->key->id != TYPE_STRING;
-    if (nested && !wrong_key)
+    if ((nested && !wrong_key) || type->id == TYPE_VARIANT)
         return OK;
     return error_raise_at(err,
                           wrong_key ? STATUS_DATATYPE_MISMATCH__INVALID_JSON_MAP_KEY_TYPE

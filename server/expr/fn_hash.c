@@ -263,6 +263,7 @@ static uint64_t hash_cell(const struct hasher *hasher, const struct vector *vect
         return hash_decimal(hasher, vector, at, seed);
     case TYPE_STRING:
     case TYPE_BINARY:
+    case TYPE_VARIANT:
         return hasher->of_bytes(VECTOR_VALUES(struct bytes, vector)[at], seed);
     case TYPE_INTERVAL:
         return hash_interval(hasher, VECTOR_VALUES(struct calendar_interval, vector)[at], seed);

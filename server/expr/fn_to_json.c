@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "columnar/decimal.h"
 #include "columnar/value_text.h"
+#include "columnar/variant.h"
 #include "expr/fn_json.h"
 #include "expr/fn_record.h"
 #include "expr/fn_support.h"
@@ -196,6 +197,11 @@ static void write_present(struct writer *w, const struct vector *vector, uint32_
         text_add_base64(w->out, VECTOR_VALUES(struct bytes, vector)[at]);
         buffer_add_byte(w->out, '"');
         break;
+    case TYPE_VARIANT: {
+        struct variant variant = variant_of_cell(VECTOR_VALUES(struct bytes, vector)[at]);
+        variant_print_json(w->out, &variant, w->zone);
+        break;
+    }
     case TYPE_DATE:
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_NTZ:
@@ -269,7 +275,7 @@ RESOLVER(resolve_to_json)
     const struct type *type = call->args[0]->type;
     if (type->id == TYPE_VOID)
         call->args[0] = coercion_cast(ctx, call->args[0], type_struct(ctx->arena, NULL, 0));
-    else if (!type_is_nested(type))
+    else if (!type_is_nested(type) && type->id != TYPE_VARIANT)
         return error_raise_at(err, STATUS_DATATYPE_MISMATCH__INVALID_JSON_SCHEMA, call->position,
                               call->position_end, "sqlExpr", function_sql(ctx->arena, call),
                               "schema", function_sql_type(ctx->arena, type), NULL);

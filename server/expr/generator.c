@@ -34,7 +34,7 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-static void make_generator(struct expr *call, const struct type *columns)
+void generator_make(struct expr *call, const struct type *columns)
 {
     const struct function *function = call->call.function;
     const char *name = call->call.name;
@@ -60,7 +60,7 @@ RESOLVER(resolve_explode)
     fields[count++] = (struct type_field){.name = arg->id == TYPE_MAP ? "value" : "col",
                                           .type = arg->element,
                                           .nullable = arg->element_nullable};
-    make_generator(call, type_struct(ctx->arena, fields, count));
+    generator_make(call, type_struct(ctx->arena, fields, count));
     *out = call;
     return OK;
 }
@@ -76,7 +76,7 @@ RESOLVER(resolve_inline)
         fields[i] = arg->element->fields[i];
         fields[i].nullable = fields[i].nullable || arg->element_nullable;
     }
-    make_generator(call, type_struct(ctx->arena, fields, arg->element->field_count));
+    generator_make(call, type_struct(ctx->arena, fields, arg->element->field_count));
     *out = call;
     return OK;
 }
@@ -139,7 +139,7 @@ RESOLVER(resolve_stack)
                 call->args[i] = expr_null(ctx->arena, fields[c].type);
         }
     }
-    make_generator(call, type_struct(ctx->arena, fields, width));
+    generator_make(call, type_struct(ctx->arena, fields, width));
     *out = call;
     return OK;
 }

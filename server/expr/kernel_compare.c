@@ -131,6 +131,7 @@ static function_kernel_fn *const kernels[TYPE_ID_COUNT][COMPARE_GREATER_EQUAL + 
     [TYPE_INTERVAL_DT] = ROW(int64_t),
     [TYPE_INTERVAL_YM] = ROW(int32_t),
     [TYPE_INTERVAL] = ROW(any),
+    [TYPE_VARIANT] = ROW(bytes),
     [TYPE_ARRAY] = ROW(any),
     [TYPE_MAP] = ROW(any),
     [TYPE_STRUCT] = ROW(any),

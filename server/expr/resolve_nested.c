@@ -65,7 +65,7 @@ bool type_has_map(const struct type *type)
 
 enum status map_check_key_type(const struct expr *call, const struct type *key, struct error *err)
 {
-    if (!type_has_map(key))
+    if (!type_has_map(key) && key->id != TYPE_VARIANT)
         return OK;
     struct arena *arena = arena_new("message", 0);
     enum status status = error_raise_at(

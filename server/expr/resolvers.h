@@ -19,6 +19,9 @@ MUST_USE enum status function_check_count(const char *name, const char *signatur
 void function_insert_arg(struct resolve_context *ctx, struct expr *call, uint32_t index,
                          struct expr *arg);
 
+/* Makes the call a generator of rows with these columns (generator.c). */
+void generator_make(struct expr *call, const struct type *columns);
+
 /* More of the usual mismatches; sqlExpr and the place are filled in. */
 enum status function_diff_types(const struct expr *call, struct error *err);
 enum status function_not_orderable(const struct expr *call, const struct type *type,
@@ -114,6 +117,7 @@ KERNEL(kernel_stack);
 /* ---- the library, functions_library.def ---- */
 #include "expr/fn_array.h"
 #include "expr/fn_crypto.h"
+#include "expr/fn_variant.h"
 #include "expr/fn_datetime.h"
 #include "expr/fn_format.h"
 #include "expr/fn_json.h"

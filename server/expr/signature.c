@@ -30,6 +30,7 @@ static const struct name_entry names[] = {
     {"timestamp_ntz", WANT_TYPE, TYPE_TIMESTAMP_NTZ},
     {"time", WANT_TYPE, TYPE_TIME},
     {"interval", WANT_TYPE, TYPE_INTERVAL},
+    {"variant", WANT_TYPE, TYPE_VARIANT},
     {"any", WANT_CLASS, CLASS_ANY},
     {"numeric", WANT_CLASS, CLASS_NUMERIC},
     {"integral", WANT_CLASS, CLASS_INTEGRAL},

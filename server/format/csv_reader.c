@@ -9,6 +9,7 @@
 #include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
+#include "columnar/variant.h"
 #include "format/csv_format.h"
 #include "format/csv_token.h"
 #include "format/line_reader.h"
@@ -392,6 +393,35 @@ static bool parse_time(struct csv_task *task, uint32_t column, struct bytes text
     return record_parse_ntz(options, text, out) == TEXT_OK;
 }
 
+/* Words of truth and numbers are what they say, all else is text. */
+static void add_variant(struct variant_builder *builder, struct bytes text)
+{
+    uint8_t truth;
+    int64_t whole;
+    struct decimal decimal;
+    int precision;
+    if (parse_boolean(text, &truth))
+        variant_add_boolean(builder, truth != 0);
+    else if (number_parse_int64(text, &whole) == TEXT_OK)
+        variant_add_long(builder, whole);
+    else if (decimal_parse_exact(text, &decimal, &precision) == TEXT_OK)
+        variant_add_decimal(builder, decimal);
+    else
+        variant_add_string(builder, text);
+}
+
+static bool parse_variant(struct csv_task *task, struct bytes text, struct bytes *out)
+{
+    struct variant_builder builder = {0};
+    struct bytes cell;
+    add_variant(&builder, text);
+    bool fits = variant_finish(&builder, &cell);
+    if (fits)
+        *out = arena_copy(task->batch, cell);
+    variant_builder_fini(&builder);
+    return fits;
+}
+
 static bool parse_cell(struct csv_task *task, uint32_t column, struct bytes text)
 {
     const struct csv_reader *reader = task->reader;
@@ -430,6 +460,8 @@ static bool parse_cell(struct csv_task *task, uint32_t column, struct bytes text
     case TYPE_BINARY:
         VECTOR_VALUES(struct bytes, vector)[row] = text;
         return true;
+    case TYPE_VARIANT:
+        return parse_variant(task, text, VECTOR_VALUES(struct bytes, vector) + row);
     case TYPE_DATE:
         return record_parse_date(&reader->options, text, VECTOR_VALUES(int32_t, vector) + row) ==
                TEXT_OK;

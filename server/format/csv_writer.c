@@ -275,6 +275,7 @@ static struct bytes cell_text(struct csv_file *file, const struct vector *vector
     case TYPE_VOID:
     case TYPE_TIME:
     case TYPE_INTERVAL:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:
@@ -354,6 +355,7 @@ static enum status check_type(const struct type_field *field, struct error *err)
         return error_raise(err, STATUS_UNSUPPORTED_TIME_TYPE, NULL);
     case TYPE_VOID:
     case TYPE_INTERVAL:
+    case TYPE_VARIANT:
     case TYPE_ARRAY:
     case TYPE_MAP:
     case TYPE_STRUCT:

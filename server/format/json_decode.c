@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
+#include "columnar/variant.h"
 #include "format/json_copy.h"
 
 #include <stdlib.h>
@@ -741,10 +742,41 @@ static enum json_outcome decode_container(struct json_decoder *decoder, struct j
     return outcome;
 }
 
+/* Any value in a column of VARIANT.  What the strict reader refuses is written again and read once
+ * more. */
+static enum json_outcome decode_variant(struct json_decoder *decoder, struct json_column *column,
+                                        uint32_t index, const uint8_t **cursor)
+{
+    const uint8_t *start = *cursor;
+    const struct variant_json_options options = {.single_quotes =
+                                                     decoder->lexer.rules->single_quotes};
+    if (json_skip_value(&decoder->lexer, cursor) == JSON_SYNTAX)
+        return JSON_SYNTAX;
+    struct bytes text = between(start, *cursor);
+    struct bytes repeated;
+    struct bytes cell;
+    struct buffer copy = {0};
+    struct variant_builder builder = {0};
+    enum variant_json_result result = variant_add_json(&builder, text, &options, &repeated);
+    if (result == VARIANT_JSON_MALFORMED) {
+        json_copy_value(&decoder->lexer, text, &copy);
+        variant_builder_clear(&builder);
+        result = variant_add_json(&builder, buffer_bytes(&copy), &options, &repeated);
+    }
+    bool good = result == VARIANT_JSON_OK && variant_finish(&builder, &cell);
+    if (good)
+        ((struct bytes *)column->values)[index] = arena_copy(decoder->lexer.arena, cell);
+    variant_builder_fini(&builder);
+    buffer_fini(&copy);
+    return good ? JSON_SET : bad(decoder, column, text, "START_OBJECT");
+}
+
 static enum json_outcome decode_slow(struct json_decoder *decoder, struct json_column *column,
                                      uint32_t index, const uint8_t **cursor)
 {
     *cursor = json_skip_space(&decoder->lexer, *cursor);
+    if (column->kind == TYPE_VARIANT)
+        return decode_variant(decoder, column, index, cursor);
     struct bytes text;
     uint8_t quote;
     switch (**cursor) {

@@ -9,8 +9,10 @@
 #include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
+#include "columnar/variant.h"
 #include "format/file_output.h"
 #include "format/json_format.h"
+#include "format/json_pretty.h"
 #include "format/text_print.h"
 
 #include <emmintrin.h>
@@ -28,6 +30,7 @@ const struct option_def json_write_options[] = {
     {"ignoreNullFields", OPTION_BOOL, 0, 0, "true", "fields that are NULL are left out"},
     {"writeNonAsciiCharacterAsCodePoint", OPTION_BOOL, 0, 0, "false",
      "characters beyond ASCII are written as \\uXXXX"},
+    {"pretty", OPTION_BOOL, 0, 0, "false", "each field is written on a line of its own"},
     {"dateFormat", OPTION_TEXT, 0, 0, NULL, "pattern of dates"},
     {"timestampFormat", OPTION_TEXT, 0, 0, NULL, "pattern of timestamps"},
     {"timestampNTZFormat", OPTION_TEXT, 0, 0, NULL, "pattern of timestamps without zone"},
@@ -51,6 +54,7 @@ struct json_writer {
     struct write_options options;
     bool keep_nulls;
     bool ascii_only;
+    bool pretty;
     bool utc;
     struct json_shape root;
 };
@@ -59,6 +63,7 @@ struct json_file {
     uint32_t magic;
     const struct json_writer *writer;
     struct file_output output;
+    struct buffer compact; /* with `pretty`: the row at hand */
     struct day_text day;
     struct text_cursor to;
 };
@@ -392,6 +397,15 @@ static void put_boolean(struct text_cursor *to, bool value)
     text_add(to, value ? "true" : "false", value ? 4 : 5);
 }
 
+static void put_variant(struct json_file *file, struct bytes cell)
+{
+    struct variant variant = variant_of_cell(cell);
+    struct buffer text = {0};
+    variant_print_json(&text, &variant, file->writer->options.zone);
+    text_add(&file->to, text.data, text.size_bytes);
+    buffer_fini(&text);
+}
+
 static void put_value(struct json_file *file, const struct json_shape *shape,
                       const struct vector *vector, uint32_t row)
 {
@@ -431,6 +445,9 @@ static void put_value(struct json_file *file, const struct json_shape *shape,
     case TYPE_DECIMAL:
         put_decimal(to, VECTOR_VALUES(int128, vector)[row], vector->type);
         return;
+    case TYPE_VARIANT:
+        put_variant(file, VECTOR_VALUES(struct bytes, vector)[row]);
+        return;
     case TYPE_STRING:
         put_string(file, VECTOR_VALUES(struct bytes, vector)[row]);
         return;
@@ -441,10 +458,8 @@ static void put_value(struct json_file *file, const struct json_shape *shape,
         put_date(file, VECTOR_VALUES(int32_t, vector)[row]);
         return;
     case TYPE_TIMESTAMP:
-        put_time(file, VECTOR_VALUES(int64_t, vector)[row], true);
-        return;
     case TYPE_TIMESTAMP_NTZ:
-        put_time(file, VECTOR_VALUES(int64_t, vector)[row], false);
+        put_time(file, VECTOR_VALUES(int64_t, vector)[row], vector->type->id == TYPE_TIMESTAMP);
         return;
     case TYPE_INTERVAL_DT:
         put_interval(file, vector->type, VECTOR_VALUES(int64_t, vector)[row]);
@@ -529,6 +544,7 @@ enum status json_writer_new(struct arena *query, const struct format_config *con
     writer->keep_nulls = !ignore;
     TRY(options_bool(config->options, "writeNonAsciiCharacterAsCodePoint", false,
                      &writer->ascii_only, err));
+    TRY(options_bool(config->options, "pretty", false, &writer->pretty, err));
     for (uint32_t i = 0; i < config->schema->field_count; i++)
         TRY(check_type(config->schema->fields[i].type, &config->schema->fields[i], err));
     writer->utc = writer->options.zone == timezone_utc();
@@ -564,7 +580,20 @@ void json_write_close(struct record_writer *opaque)
     struct json_file *file = (struct json_file *)opaque;
     CHECK_MAGIC(file, JSON_FILE_MAGIC);
     file_output_fini(&file->output);
+    buffer_fini(&file->compact);
     free(file);
+}
+
+static void write_pretty(struct json_file *file, const struct batch *batch, struct buffer *to)
+{
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        buffer_clear(&file->compact);
+        file->to = text_begin(&file->compact);
+        put_fields(file, &file->writer->root, batch->columns, batch_row(batch, i));
+        text_end(&file->to);
+        json_pretty_print(buffer_bytes(&file->compact), to);
+        buffer_add_bytes(to, file->writer->options.separator);
+    }
 }
 
 enum status json_write(struct record_writer *opaque, const struct batch *batch, struct buffer *out,
@@ -574,7 +603,12 @@ enum status json_write(struct record_writer *opaque, const struct batch *batch, 
     CHECK_MAGIC(file, JSON_FILE_MAGIC);
     const struct write_options *options = &file->writer->options;
     CHECK(batch->schema->field_count == options->schema->field_count);
-    file->to = text_begin(file_output_begin(&file->output, out));
+    struct buffer *to = file_output_begin(&file->output, out);
+    if (file->writer->pretty) {
+        write_pretty(file, batch, to);
+        return file_output_end(&file->output, out, err);
+    }
+    file->to = text_begin(to);
     for (uint32_t i = 0; i < batch->selected; i++) {
         put_fields(file, &file->writer->root, batch->columns, batch_row(batch, i));
         text_add(&file->to, options->separator.data, options->separator.size_bytes);

@@ -2,7 +2,10 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "cell_text.h"
+#include "columnar/number_text.h"
+#include "columnar/timestamp_text.h"
 #include "columnar/value_text.h"
+#include "columnar/variant.h"
 #include "conformance_case.h"
 #include "play.h"
 #include "worker/bounded.h"
@@ -172,13 +175,36 @@ static void add_decoded(struct buffer *out, struct bytes text)
     }
 }
 
+/* As CAST to STRING.  False: NULL. */
+static bool add_variant(struct buffer *out, struct bytes cell)
+{
+    struct variant variant = variant_of_cell(cell);
+    struct variant_item item;
+    char text[TIMESTAMP_TEXT_MAX];
+    variant_read(&variant, &item);
+    if (item.kind == VARIANT_STRING || item.kind == VARIANT_BINARY)
+        buffer_add_bytes(out, item.text);
+    else if (item.kind == VARIANT_DATE)
+        buffer_add(out, text, timestamp_text_print_date(text, (int32_t)item.integer));
+    else if (item.kind == VARIANT_TIMESTAMP || item.kind == VARIANT_TIMESTAMP_NTZ)
+        buffer_add(out, text, timestamp_text_print_ntz(text, item.integer));
+    else if (item.kind == VARIANT_DOUBLE)
+        buffer_add(out, text, number_print_double(text, item.real));
+    else
+        variant_print_json(out, &variant, timezone_utc());
+    return item.kind != VARIANT_NULL;
+}
+
 static const char *cell_text(struct arena *arena, const struct vector *vector, uint32_t row,
                              const struct zone *zone)
 {
     if (vector_is_null(vector, row))
         return NULL;
     struct buffer text = {0};
-    if (vector->type->id == TYPE_BINARY) {
+    if (vector->type->id == TYPE_VARIANT) {
+        if (!add_variant(&text, VECTOR_VALUES(struct bytes, vector)[vector_index(vector, row)]))
+            return NULL;
+    } else if (vector->type->id == TYPE_BINARY) {
         struct bytes bytes = VECTOR_VALUES(struct bytes, vector)[vector_index(vector, row)];
         for (size_t i = 0; i < bytes.size_bytes; i++)
             buffer_printf(&text, "%02X", bytes.data[i]);
