@@ -179,12 +179,19 @@ static size_t option_at(const struct options *options, const struct error *err)
 
 /* ---- sources and tables ---- */
 
+/* What there is, and the nearest of a misspelt one. */
 static void suggest(const char *format, const char *const *kinds, size_t count, struct error *err)
 {
     const char *nearest = nearest_name(format, kinds, count);
+    struct buffer list = {0};
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&list, "%s%s", i > 0 ? ", " : "", kinds[i]);
     size_t used = strlen(err->text);
-    if (nearest != NULL && used < sizeof err->text)
-        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", nearest);
+    if (used < sizeof err->text)
+        (void)snprintf(err->text + used, sizeof err->text - used, ": there are %s%s%s%s",
+                       buffer_text(&list), nearest == NULL ? "" : ". Did you mean ",
+                       nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+    buffer_fini(&list);
 }
 
 static enum status raise_no_source(const struct relation_spec *spec, struct error *err)
@@ -307,7 +314,8 @@ enum status connector_no_sink(const char *format, struct error *err)
     size_t count = 0;
     for (const struct sink_ops *const *ops = sink_all(); *ops != NULL && count < 64; ops++)
         kinds[count++] = (*ops)->kind;
-    (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+    if (err->status == OK) /* else that there is none has Spark's own name */
+        (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
     suggest(format, kinds, count, err);
     return err->status;
 }

@@ -11,6 +11,7 @@
 #include "expr/coercion.h"
 #include "expr/program.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 static const struct function window_marker = {.name = "window", .print = "window(%*)"};
@@ -113,6 +114,16 @@ static bool is_own_window(const struct resolver *resolver, const struct attribut
     return false;
 }
 
+static enum status raise_no_window(const struct ast_expr *ast, struct error *err)
+{
+    (void)error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end, "feature",
+                         "window_time() of a struct that is no window", NULL);
+    (void)snprintf(err->text, sizeof err->text,
+                   "window_time() takes the column that window() or session_window() has made, as "
+                   "it came from there: this struct is no window");
+    return err->status;
+}
+
 static enum status resolve_window_time(struct resolver *resolver, const struct ast_expr *ast,
                                        const struct expr_list *args, struct expr **out,
                                        struct error *err)
@@ -133,8 +144,7 @@ static enum status resolve_window_time(struct resolver *resolver, const struct a
     }
     const struct attribute *made = event_time_of(resolver, window);
     if (made == NULL || !made->is_window)
-        return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
-                              "feature", "window_time() of a struct that is no window", NULL);
+        return raise_no_window(ast, err);
     TRY(window_last(resolver, window, ast, out, err));
     keep_event_time(resolver, *out, made);
     analyzer_name_expr(
@@ -170,8 +180,9 @@ static enum status duration_of(struct resolver *resolver, const struct ast_expr 
                 return error_raise_at(err, STATUS_CANNOT_PARSE_INTERVAL, ast->position,
                                       ast->position_end, "intervalString", quoted, NULL);
             if (interval.months != 0)
-                return error_raise(
-                    err, STATUS__LEGACY_ERROR_TEMP_3231, "interval",
+                return error_raise_at(
+                    err, STATUS__LEGACY_ERROR_TEMP_3231, ast->position, ast->position_end,
+                    "interval",
                     arena_strndup(resolver->analyzer->arena, text.data, text.size_bytes), NULL);
             *out = interval.days * INT64_C(86400000000) + interval.micros;
             return OK;

@@ -1,5 +1,7 @@
 #include "plan/check_state.h"
 
+#include <stdio.h>
+
 static enum status raise_event_times(const struct logical_node *node,
                                      struct attribute *const *columns, uint32_t count,
                                      struct error *err)
@@ -56,13 +58,49 @@ enum status check_event_times(const struct logical_node *node, struct error *err
     return node->streaming ? check_keys(node, err) : OK;
 }
 
-enum status check_join_keys(const struct plan_node *node, struct error *err)
+/* Counts joins of two streams, as they come in both trees, up to the one without a key. */
+static bool find_keyless(const struct plan_node *node, uint32_t *before)
 {
     for (uint32_t i = 0; i < node->child_count; i++)
-        TRY(check_join_keys(node->children[i], err));
-    if (node->kind != PLAN_JOIN || !node->children[0]->streaming || !node->children[1]->streaming ||
-        node->join.key_count > 0)
+        if (find_keyless(node->children[i], before))
+            return true;
+    if (node->kind != PLAN_JOIN || !node->children[0]->streaming || !node->children[1]->streaming)
+        return false;
+    if (node->join.key_count == 0)
+        return true;
+    (*before)++;
+    return false;
+}
+
+static const struct logical_node *nth_join(const struct logical_node *node, uint32_t *before)
+{
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *found = nth_join(node->children[i], before);
+        if (found != NULL)
+            return found;
+    }
+    if (node->kind != LOGICAL_JOIN || !node->children[0]->streaming ||
+        !node->children[1]->streaming)
+        return NULL;
+    return (*before)-- == 0 ? node : NULL;
+}
+
+enum status check_join_keys(const struct plan_node *node, const struct logical_node *logical,
+                            struct error *err)
+{
+    uint32_t before = 0;
+    if (!find_keyless(node, &before))
         return OK;
-    return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
-                       "A join of two streams without an equality of their columns", NULL);
+    const struct logical_node *join = nth_join(logical, &before);
+    (void)error_raise(err, STATUS_NOT_SUPPORTED, "feature",
+                      "A join of two streams without an equality of their columns", NULL);
+    (void)snprintf(err->text, sizeof err->text,
+                   "A join of two streams needs an equality of a column of the one and a column of "
+                   "the other (ON a.id = b.id): by it rows that match are found");
+    if (join != NULL) {
+        err->position = join->position;
+        err->position_end = join->position_end;
+        (void)snprintf(err->view, sizeof err->view, "%s", join->view == NULL ? "" : join->view);
+    }
+    return err->status;
 }

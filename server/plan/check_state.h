@@ -11,7 +11,9 @@
 /* Two event times at one stateful operator.  Errors: MULTIPLE_EVENT_TIME_COLUMNS. */
 MUST_USE enum status check_event_times(const struct logical_node *node, struct error *err);
 
-/* A join of two streams without an equality.  Errors: NOT_SUPPORTED. */
-MUST_USE enum status check_join_keys(const struct plan_node *node, struct error *err);
+/* A join of two streams without an equality; `logical` is what the plan was made of, for the place
+ * in the SQL.  Errors: NOT_SUPPORTED. */
+MUST_USE enum status check_join_keys(const struct plan_node *node,
+                                     const struct logical_node *logical, struct error *err);
 
 #endif

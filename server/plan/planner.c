@@ -63,7 +63,7 @@ enum status plan_query(struct arena *query, const struct analysis *analysis,
     struct physical_plan *plan = arena_new_object(query, sizeof *plan);
     copy_relations(query, analysis, plan);
     TRY(physical_make(&rewriter, node, plan, err));
-    TRY(check_join_keys(plan->root, err));
+    TRY(check_join_keys(plan->root, node, err));
     name_root(query, analysis, plan->root);
     fingerprint_fill(query, plan);
     *out = plan;

@@ -622,14 +622,17 @@ static enum status check_unique(struct json_reader *reader, const struct query_s
             pointer = "/tables";
         } else {
             name = spec->views[i - spec->source_count - spec->table_count].name;
-            pointer = "/views";
+            pointer = NULL; /* an array */
         }
         for (size_t j = 0; j < i; j++) {
             if (strcasecmp(names[j], name) != 0)
                 continue;
             (void)error_raise(reader->err, STATUS_DUPLICATE_NAME, "what", "relation", "name", name,
                               NULL);
-            TRY(json_report(reader, json_pointer_join(reader, pointer, name)));
+            size_t view = i - spec->source_count - spec->table_count;
+            TRY(json_report(reader, pointer == NULL
+                                        ? arena_sprintf(reader->arena, "/views/%zu/name", view)
+                                        : json_pointer_join(reader, pointer, name)));
         }
         names[i] = name;
     }

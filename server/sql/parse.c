@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "sql/parse.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 bool parser_take(struct parser *parser, enum token_kind kind)
@@ -225,6 +226,20 @@ static bool is_command(const struct parser *parser)
     return false;
 }
 
+static enum status raise_command(const struct parser *parser, struct error *err)
+{
+    struct bytes word = parser_token_text(parser, parser_peek(parser, 0));
+    (void)error_raise_at(err, STATUS_WRITE_STREAM_NOT_ALLOWED, parser_position(parser),
+                         parser_peek(parser, 0)->position_end, NULL);
+    (void)snprintf(
+        err->text, sizeof err->text,
+        "%.*s is no query: sql takes a SELECT (also WITH, FROM, VALUES and TABLE). Where "
+        "its rows go is said by the field sink, and what it reads by sources, tables and "
+        "views",
+        (int)word.size_bytes, (const char *)word.data);
+    return err->status;
+}
+
 /* The end of the text; and the arena's limit, which single nodes do not check. */
 static enum status finish(struct parser *parser, bool semicolons)
 {
@@ -266,8 +281,7 @@ enum status parser_query_with(struct arena *arena, struct bytes text, enum parse
         return error_raise_at(err, STATUS_PARSE_EMPTY_STATEMENT, (int)text.size_bytes,
                               (int)text.size_bytes, NULL);
     if (is_command(&parser))
-        return error_raise_at(err, STATUS_WRITE_STREAM_NOT_ALLOWED, parser_position(&parser),
-                              parser_peek(&parser, 0)->position_end, NULL);
+        return raise_command(&parser, err);
     struct ast_query *query;
     TRY(parser_query_rule(&parser, &query));
     TRY(finish(&parser, true));
