@@ -5,9 +5,14 @@
 #ifndef SERVER_BASE_HEAP_H
 #define SERVER_BASE_HEAP_H
 
+#include <stdint.h>
+
 /* From now on what is freed is kept for reuse, but for objects of megabytes.  Called once, before
  * there are further threads. */
 void heap_keep_freed(void);
+
+/* As much of it as suits a process that has to get along with so many bytes. */
+void heap_keep_little(uint64_t limit_bytes);
 
 /* Gives back to the system what is free at present: for a process that has nothing to do. */
 void heap_trim(void);

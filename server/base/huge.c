@@ -30,7 +30,8 @@ static struct pool {
     size_t capacity;
     size_t idle; /* regions with nothing in use */
     size_t hint; /* where a free piece was found last */
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    size_t idle_most;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle_most = SIZE_MAX};
 
 static void unmap(void *data, size_t size_bytes)
 {
@@ -148,7 +149,8 @@ static void give(uint8_t *data, unsigned count)
     if (region->free != ALL_FREE)
         return;
     pool.idle++;
-    for (size_t i = pool.count; i-- > 0 && pool.idle > pool.count / 2;)
+    for (size_t i = pool.count;
+         i-- > 0 && (pool.idle > pool.count / 2 || pool.idle > pool.idle_most);)
         if (pool.regions[i].free == ALL_FREE)
             remove_region(i);
 }
@@ -177,6 +179,13 @@ void huge_free(void *data, size_t size_bytes)
     }
     pthread_mutex_lock(&pool.lock);
     give(data, (unsigned)(size_bytes / HUGE_PIECE_MIN));
+    pthread_mutex_unlock(&pool.lock);
+}
+
+void huge_keep_idle(size_t bytes)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.idle_most = bytes / HUGE_REGION;
     pthread_mutex_unlock(&pool.lock);
 }
 

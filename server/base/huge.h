@@ -23,6 +23,9 @@
 void *huge_alloc(size_t size_bytes);
 void huge_free(void *data, size_t size_bytes); /* NULL is fine */
 
+/* Regions that lie idle as a whole are kept up to so many bytes. */
+void huge_keep_idle(size_t bytes);
+
 /* Bytes of the shared regions, free pieces included. */
 size_t huge_mapped_bytes(void);
 

@@ -4,6 +4,7 @@
 #include "state/spill.h"
 
 #include "base/check.h"
+#include "base/failpoint.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -272,7 +273,8 @@ enum status spill_fetch(struct spill *spill, struct spill_receiver *receiver, st
                                  &fetch.base, err);
     }
     spill_trim(spill); /* there are many partitions */
-    return status;
+    TRY(status);
+    return FAILPOINT(mid_unspill, err);
 }
 
 enum status spill_scan(struct spill *spill, int64_t end, struct spill_receiver *receiver,

@@ -17,8 +17,8 @@
 
 #define STORE_MAGIC       0x57a7e570U
 #define CHANGES_BYTES_MAX ((size_t)64 << 20) /* merged at once */
-#define CHANGES_BYTES_MIN ((size_t)4 << 20)
-#define LIMITED_BYTES     ((uint64_t)256 << 20) /* with less memory, merges are smaller */
+#define CHANGES_BYTES_MIN ((size_t)2 << 20)
+#define LIMITED_BYTES     ((uint64_t)512 << 20) /* with less memory, merges are smaller */
 
 /* Changes that are laid over what is scanned. */
 struct overlay {
@@ -33,6 +33,7 @@ struct overlay {
 
 struct state_store {
     uint32_t magic;
+    struct state_changes_owner owner; /* of `changes` */
     struct state_store_config config;
     const struct state_engine_ops *ops;
     /* NULL: there is nothing yet; the background makes it with the first changes. */
@@ -55,7 +56,7 @@ struct state_store {
     struct error error; /* of the last request; the batch thread's unless busy */
 };
 
-/* Collects records, and merges what has been collected when it is much. */
+/* Collects records; what has been collected is merged when it is much. */
 struct collector {
     struct state_record_receiver base;
     struct state_store *store;
@@ -113,10 +114,12 @@ static enum status collect(struct state_record_receiver *self, struct bytes reco
 {
     struct state_store *store = ((struct collector *)self)->store;
     TRY(check_abandoned(store, err));
-    TRY(state_changes_add(store->changes, record, err));
-    if (store->config.read_only || state_changes_bytes(store->changes) < store->changes_limit)
-        return OK;
-    return merge(store, err);
+    return state_changes_add(store->changes, record, err);
+}
+
+static enum status merge_full(struct state_changes_owner *owner, struct error *err)
+{
+    return merge((struct state_store *)((char *)owner - offsetof(struct state_store, owner)), err);
 }
 
 /* Takes the changes of the batches up to `version` from the feed. */
@@ -158,6 +161,7 @@ static void work(void *arg)
     struct state_store *store = arg;
     struct error err = ERROR_INIT;
     enum status status = feed(store, store->goal, &err);
+    state_changes_trim(store->changes);
     if (status == OK && store->goal_snapshot)
         status = save(store, store->goal, &err);
     if (status == OK) {
@@ -255,7 +259,7 @@ static size_t changes_limit(uint64_t memory_bytes)
 {
     if (memory_bytes == 0 || memory_bytes >= LIMITED_BYTES)
         return CHANGES_BYTES_MAX;
-    size_t share = (size_t)memory_bytes / 4;
+    size_t share = (size_t)memory_bytes / 8;
     return share < CHANGES_BYTES_MIN ? CHANGES_BYTES_MIN : share;
 }
 
@@ -271,6 +275,9 @@ enum status state_store_open(const struct state_store_config *config, struct sta
     store->config.dir = arena_strdup(store->arena, config->dir);
     store->changes = state_changes_new();
     store->changes_limit = changes_limit(config->memory_bytes);
+    store->owner.full = merge_full;
+    if (!config->read_only)
+        state_changes_limit(store->changes, store->changes_limit, &store->owner);
     atomic_init(&store->applied, STATE_NO_VERSION);
     state_files_init(&store->files, &store->config);
     enum status status = begin(store, err);

@@ -9,10 +9,8 @@
 
 #include <stdlib.h>
 
-struct item {
-    struct state_change change;
-    uint64_t order;
-};
+#define LOOK_AFTER 256 /* changes, at the limit */
+#define SORT_BYTES 16  /* of memory for each, while they are sorted */
 
 /* Of an operator in a partition: all buckets up to this one. */
 struct drop {
@@ -25,15 +23,16 @@ struct drop {
 struct state_changes {
     struct arena *arena;
     struct buffer key;
-    struct item *items;
+    struct state_change *items;
     size_t count;
     size_t capacity;
     struct drop *drops;
     size_t drop_count;
     size_t drop_capacity;
     uint64_t order;
-    struct state_change *sorted;
     struct state_range *ranges;
+    size_t limit_bytes;
+    struct state_changes_owner *owner; /* NULL: there is no limit */
 };
 
 struct state_changes *state_changes_new(void)
@@ -44,11 +43,16 @@ struct state_changes *state_changes_new(void)
     return changes;
 }
 
+void state_changes_limit(struct state_changes *changes, size_t limit_bytes,
+                         struct state_changes_owner *owner)
+{
+    changes->limit_bytes = limit_bytes;
+    changes->owner = owner;
+}
+
 static void free_results(struct state_changes *changes)
 {
-    free(changes->sorted);
     free(changes->ranges);
-    changes->sorted = NULL;
     changes->ranges = NULL;
 }
 
@@ -71,6 +75,18 @@ void state_changes_clear(struct state_changes *changes)
     changes->count = changes->drop_count = 0;
 }
 
+void state_changes_trim(struct state_changes *changes)
+{
+    state_changes_clear(changes);
+    free(changes->items);
+    free(changes->drops);
+    changes->items = NULL;
+    changes->drops = NULL;
+    changes->capacity = changes->drop_capacity = 0;
+    buffer_fini(&changes->key);
+    arena_trim(changes->arena);
+}
+
 static void add_drop(struct state_changes *changes, struct drop drop)
 {
     if (changes->drop_count == changes->drop_capacity) {
@@ -85,7 +101,7 @@ static void add_item(struct state_changes *changes, struct state_place place,
                      const struct change *change)
 {
     if (changes->count == changes->capacity) {
-        changes->capacity = changes->capacity == 0 ? 1024 : changes->capacity * 2;
+        changes->capacity = changes->capacity == 0 ? 1024 : changes->capacity / 2 * 3;
         changes->items = realloc(changes->items, changes->capacity * sizeof *changes->items);
         CHECK(changes->items != NULL);
     }
@@ -95,14 +111,14 @@ static void add_item(struct state_changes *changes, struct state_place place,
     buffer_clear(&changes->key);
     buffer_add(&changes->key, prefix, sizeof prefix);
     buffer_add_bytes(&changes->key, change->key);
-    struct item *item = &changes->items[changes->count++];
-    *item = (struct item){
-        .change = {.key = arena_copy(changes->arena, buffer_bytes(&changes->key)),
-                   .gone = change->kind == CHANGE_TAKE},
+    struct state_change *item = &changes->items[changes->count++];
+    *item = (struct state_change){
+        .key = arena_copy(changes->arena, buffer_bytes(&changes->key)),
+        .gone = change->kind == CHANGE_TAKE,
         .order = changes->order,
     };
-    if (!item->change.gone)
-        item->change.value = arena_copy(changes->arena, change->value);
+    if (!item->gone)
+        item->value = arena_copy(changes->arena, change->value);
 }
 
 enum status state_changes_add(struct state_changes *changes, struct bytes record, struct error *err)
@@ -111,8 +127,12 @@ enum status state_changes_add(struct state_changes *changes, struct bytes record
     struct changelog_reader reader = {0};
     struct change change;
     bool found = true;
+    enum status status = OK;
     bool good = changelog_open(record, &place.operator_id, &place.partition, &reader.rest);
-    while (good && found) {
+    while (good && found && status == OK) {
+        if (changes->owner != NULL && changes->count % LOOK_AFTER == 0 && changes->count > 0 &&
+            state_changes_bytes(changes) >= changes->limit_bytes)
+            status = changes->owner->full(changes->owner, err);
         good = changelog_next(&reader, &change, &found);
         if (!good || !found)
             break;
@@ -126,20 +146,23 @@ enum status state_changes_add(struct state_changes *changes, struct bytes record
             add_item(changes, place, &change);
     }
     changelog_reader_fini(&reader);
+    TRY(status);
     return good ? OK
                 : error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "a record of state", NULL);
 }
 
 size_t state_changes_bytes(const struct state_changes *changes)
 {
-    return arena_used_bytes(changes->arena) + changes->count * sizeof *changes->items;
+    return arena_used_bytes(changes->arena) +
+           changes->count * (sizeof *changes->items + SORT_BYTES) +
+           changes->drop_count * sizeof *changes->drops;
 }
 
 static int compare_items(const void *left, const void *right)
 {
-    const struct item *a = left;
-    const struct item *b = right;
-    int order = bytes_compare(a->change.key, b->change.key);
+    const struct state_change *a = left;
+    const struct state_change *b = right;
+    int order = bytes_compare(a->key, b->key);
     return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
 }
 
@@ -183,10 +206,11 @@ static void reduce_drops(struct state_changes *changes)
 
 /* Whether a drop came after the item.  *at: the first drop of its place or a later one; items come
  * sorted. */
-static bool is_dropped(const struct state_changes *changes, const struct item *item, size_t *at)
+static bool is_dropped(const struct state_changes *changes, const struct state_change *item,
+                       size_t *at)
 {
     struct state_store_entry entry;
-    if (changes->drop_count == 0 || !state_key_split(item->change.key, &entry))
+    if (changes->drop_count == 0 || !state_key_split(item->key, &entry))
         return false;
     struct drop place = {.operator_id = entry.operator_id, .partition = entry.partition};
     while (*at < changes->drop_count && compare_places(&changes->drops[*at], &place) < 0)
@@ -218,23 +242,22 @@ void state_changes_finish(struct state_changes *changes, const struct state_rang
 {
     free_results(changes);
     reduce_drops(changes);
-    changes->sorted = calloc(changes->count + 1, sizeof *changes->sorted);
     changes->ranges = calloc(changes->drop_count + 1, sizeof *changes->ranges);
-    CHECK(changes->sorted != NULL && changes->ranges != NULL);
+    CHECK(changes->ranges != NULL);
     size_t at = 0;
     *count = *range_count = 0;
     if (changes->count > 0)
         qsort(changes->items, changes->count, sizeof *changes->items, compare_items);
     for (size_t i = 0; i < changes->count; i++) {
-        const struct item *item = &changes->items[i];
-        bool last = i + 1 == changes->count ||
-                    !bytes_equal(item->change.key, changes->items[i + 1].change.key);
+        const struct state_change *item = &changes->items[i];
+        bool last = i + 1 == changes->count || !bytes_equal(item->key, changes->items[i + 1].key);
         if (last && !is_dropped(changes, item, &at))
-            changes->sorted[(*count)++] = item->change;
+            changes->items[(*count)++] = *item;
     }
+    changes->count = *count;
     for (size_t i = 0; i < changes->drop_count; i++)
         if (i == 0 || compare_places(&changes->drops[i - 1], &changes->drops[i]) != 0)
             changes->ranges[(*range_count)++] = range_of(changes->arena, &changes->drops[i]);
     *ranges = changes->ranges;
-    *items = changes->sorted;
+    *items = changes->items;
 }

@@ -19,6 +19,15 @@ MUST_USE enum status state_changes_add(struct state_changes *changes, struct byt
 /* Memory that is in use. */
 size_t state_changes_bytes(const struct state_changes *changes);
 
+/* While a record is added, full() is called when there are this many bytes; it takes them out. */
+struct state_changes_owner {
+    enum status (*full)(struct state_changes_owner *self, struct error *err);
+};
+void state_changes_limit(struct state_changes *changes, size_t limit_bytes,
+                         struct state_changes_owner *owner);
+/* Forgets all, and gives the memory back. */
+void state_changes_trim(struct state_changes *changes);
+
 /* Sorts; what is added afterwards needs another one.  Ranges first, then changes. */
 void state_changes_finish(struct state_changes *changes, const struct state_range **ranges,
                           size_t *range_count, const struct state_change **items, size_t *count);

@@ -21,6 +21,7 @@
 struct state_change {
     struct bytes key; /* with its prefix */
     struct bytes value;
+    uint64_t order; /* of those of the same key the last counts; engines see only that one */
     bool gone;
 };
 

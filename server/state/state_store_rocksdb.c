@@ -27,6 +27,8 @@
 #define MANIFEST_BYTES_AHEAD ((size_t)16 << 10)
 #define SCAN_AHEAD_BYTES     ((size_t)1 << 20)
 #define FAR_KEY_BYTES        32
+#define BLOCK_BYTES          ((size_t)16 << 10) /* nobody looks for single keys */
+#define OPEN_FILES           128
 #define LOG_LEVEL_ERROR      3
 #define SMALL_FILES          32
 #define CHANGES_BETWEEN      4096 /* looks whether all this is still wanted */
@@ -35,6 +37,7 @@
     X(block_based_options_create)                                                                  \
     X(block_based_options_destroy)                                                                 \
     X(block_based_options_set_block_cache)                                                         \
+    X(block_based_options_set_block_size)                                                          \
     X(cache_create_lru)                                                                            \
     X(cache_destroy)                                                                               \
     X(cancel_all_background_work)                                                                  \
@@ -74,6 +77,7 @@
     X(options_set_level0_stop_writes_trigger)                                                      \
     X(options_set_manifest_preallocation_size)                                                     \
     X(options_set_max_background_jobs)                                                             \
+    X(options_set_max_open_files)                                                                  \
     X(options_set_skip_stats_update_on_db_open)                                                    \
     X(options_set_stats_dump_period_sec)                                                           \
     X(options_set_write_buffer_size)                                                               \
@@ -148,12 +152,14 @@ static void make_options(struct rocks_engine *engine, bool small)
     rocksdb_block_based_table_options_t *table = rocks.block_based_options_create();
     rocksdb_cache_t *cache = rocks.cache_create_lru(BLOCK_CACHE_BYTES);
     rocks.block_based_options_set_block_cache(table, cache);
+    rocks.block_based_options_set_block_size(table, BLOCK_BYTES);
     rocks.options_set_block_based_table_factory(options, table);
     rocks.options_set_create_if_missing(options, 1);
     rocks.options_set_compression(options, rocksdb_lz4_compression);
     rocks.options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
     rocks.options_set_manifest_preallocation_size(options, MANIFEST_BYTES_AHEAD);
     rocks.options_set_max_background_jobs(options, 2);
+    rocks.options_set_max_open_files(options, OPEN_FILES);
     if (small) { /* else each piece would be merged with all that is there */
         rocks.options_set_level0_file_num_compaction_trigger(options, SMALL_FILES);
         rocks.options_set_level0_slowdown_writes_trigger(options, 2 * SMALL_FILES);

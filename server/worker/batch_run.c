@@ -9,6 +9,7 @@
 #include "worker/batch_run.h"
 
 #include "base/check.h"
+#include "base/failpoint.h"
 #include "worker/relation_reader.h"
 
 #define INLINE_BYTES     ((uint64_t)1 << 20) /* about 10 k rows */
@@ -197,6 +198,7 @@ static enum status pull_leaf(struct stage_run *run, struct pipeline *pipeline, u
         state_budget_count(query, pipeline, &task->noted_bytes);
         TRY(pipeline_let_round_go(pipeline, leaf, err));
         state_budget_count(query, pipeline, &task->noted_bytes);
+        TRY(FAILPOINT(mid_round, err));
     }
     return OK;
 }

@@ -4,6 +4,8 @@
 #include "worker/state_budget.h"
 
 #include "base/check.h"
+#include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/memory_limit.h"
 #include "base/path.h"
 #include "worker/query.h"
@@ -65,6 +67,8 @@ void state_budget_init(struct query *query)
     int64_t limit = query->spec->memory_limit_bytes;
     const char *dir = path_join(query->arena, checkpoint_dir(query->checkpoint), "state");
     uint32_t pipeline = 0;
+    if (limit > 0)
+        heap_keep_little((uint64_t)limit);
     budget->limit_bytes = limit > 0 ? (uint64_t)limit : memory_limit_bytes() / 2;
     atomic_init(&budget->used_bytes, 0);
     atomic_init(&budget->peak_bytes, 0);
@@ -129,6 +133,11 @@ void state_budget_count(struct query *query, const struct pipeline *pipeline, ui
     (void)count_bytes(&query->budget, (int64_t)(*noted - before));
 }
 
+int64_t state_budget_peak_bytes(const struct query *query)
+{
+    return atomic_load(&query->budget.peak_bytes);
+}
+
 static enum status refuse(const struct query *query, uint64_t used,
                           const struct pipeline_memory *memory, struct error *err)
 {
@@ -167,6 +176,7 @@ enum status state_budget_note(struct query *query, struct pipeline *pipeline, ui
     if (lets_go) {
         TRY(pipeline_put_away(pipeline, budget->batch_file, err));
         TRY(pipeline_let_go(pipeline, UINT64_MAX, err));
+        TRY(FAILPOINT(mid_spill, err));
     }
     used = count_bytes(budget, (int64_t)(state_budget_bytes(pipeline) - after));
     if (used <= (int64_t)budget->limit_bytes || (lets_go && after <= budget->limit_bytes))

@@ -12,7 +12,7 @@
  * (state/spill.h), and the changes of the batch, too.  What is needed again comes back in one pass
  * in the order of the disk.  So every partition gives way when its turn comes, and memory holds
  * what some batches have touched.  What a batch brings for the partitions goes to the disk as well
- * when it is more than an eighth of the limit (of all writers but that of panes).  If more waits
+ * when it is more than an eighth of the limit.  If more waits
  * for a partition than its share of the memory is good for, it takes it in rounds
  * (exec/stateful.h).
  *
@@ -60,6 +60,9 @@ uint32_t state_budget_rounds(const struct query *query, struct pipeline *pipelin
                              const struct exec_waiting *waiting, uint32_t threads);
 /* A pipeline, that had *noted bytes, has others: they are counted, and *noted is made right. */
 void state_budget_count(struct query *query, const struct pipeline *pipeline, uint64_t *noted);
+
+/* The most that was counted in the present batch. */
+int64_t state_budget_peak_bytes(const struct query *query);
 
 /* Memory of a pipeline that counts. */
 uint64_t state_budget_bytes(const struct pipeline *pipeline);
