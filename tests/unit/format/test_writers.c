@@ -105,6 +105,23 @@ static void test_json(void **state)
                       "{\"s\":null,\"t\":null}\n");
 }
 
+/* As Jackson prints: to_json with the same option writes the same. */
+static void test_json_pretty(void **state)
+{
+    (void)state;
+    expect_file(
+        (struct write_case){.format = "json",
+                            .schema = "s STRING, a ARRAY<STRUCT<x: INT, y: ARRAY<INT>>>, "
+                                      "t STRUCT<u: STRUCT<v: INT>>, m MAP<STRING, INT>",
+                            .options = {"pretty", "true"},
+                            .rows = "{\"s\":\"a,\\\"{:\",\"a\":[{\"x\":1,\"y\":[1,2]},{}],"
+                                    "\"t\":{\"u\":{\"v\":2}},\"m\":{\"k\":3}}\n"
+                                    "{\"a\":[],\"m\":{}}\n{}\n"},
+        "{\n  \"s\" : \"a,\\\"{:\",\n  \"a\" : [ {\n    \"x\" : 1,\n    \"y\" : [ 1, 2 ]\n  }, "
+        "{ } ],\n  \"t\" : {\n    \"u\" : {\n      \"v\" : 2\n    }\n  },\n  \"m\" : {\n"
+        "    \"k\" : 3\n  }\n}\n{\n  \"a\" : [ ],\n  \"m\" : { }\n}\n{ }\n");
+}
+
 static void test_json_numbers(void **state)
 {
     (void)state;
@@ -255,9 +272,10 @@ static void test_codecs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_text),
-        cmocka_unit_test(test_charsets), cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_json),        cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_json_pretty), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_charsets),
+        cmocka_unit_test(test_codecs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
