@@ -558,24 +558,37 @@ static enum status make(struct maker *maker, struct logical_node *node, struct p
 
 /* ---- numbers ---- */
 
-static bool is_stateful(const struct plan_node *node)
+static bool has_aggregate(const struct plan_node *node)
+{
+    if (node->kind == PLAN_AGGREGATE && node->streaming)
+        return true;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (has_aggregate(node->children[i]))
+            return true;
+    return false;
+}
+
+/* A limit of a complete result begins anew in each batch. */
+static bool is_stateful(const struct plan_node *node, enum output_mode mode)
 {
     if (!node->streaming)
         return false;
     if (node->kind == PLAN_JOIN)
         return node->children[0]->streaming && node->children[1]->streaming;
-    return node->kind == PLAN_AGGREGATE || node->kind == PLAN_DEDUP || node->kind == PLAN_LIMIT ||
+    if (node->kind == PLAN_LIMIT)
+        return mode != MODE_COMPLETE || !has_aggregate(node);
+    return node->kind == PLAN_AGGREGATE || node->kind == PLAN_DEDUP ||
            node->kind == PLAN_SET_OPERATION;
 }
 
 /* As Spark numbers them: from the sink towards the sources, left before right, and only what has
  * state: sessions are kept by the aggregation above them. */
-static void number(struct plan_node *node, int *next)
+static void number(struct plan_node *node, enum output_mode mode, int *next)
 {
-    if (is_stateful(node))
+    if (is_stateful(node, mode))
         node->operator_id = (*next)++;
     for (uint32_t i = 0; i < node->child_count; i++)
-        number(node->children[i], next);
+        number(node->children[i], mode, next);
 }
 
 enum status physical_make(struct rewriter *rewriter, struct logical_node *node,
@@ -587,6 +600,6 @@ enum status physical_make(struct rewriter *rewriter, struct logical_node *node,
         return error_raise(err, STATUS_NOT_SUPPORTED, "feature",
                            "A column of an outer query in this place", NULL);
     int next = 0;
-    number(plan->root, &next);
+    number(plan->root, rewriter->analysis->mode, &next);
     return OK;
 }

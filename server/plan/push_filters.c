@@ -6,7 +6,8 @@
  * move the watermark then, as in Spark.
  *
  * A stream whose rows need a value to find a partner in a join gets a filter of its own: rows with
- * NULL there are not kept, and do not move the watermark.
+ * NULL there are not kept, and do not move the watermark.  So do rows of which explode() makes
+ * none.
  */
 #include "base/check.h"
 #include "plan/rewrite.h"
@@ -254,6 +255,33 @@ static struct logical_node *push_into_join(struct rewriter *rewriter, struct log
     return place(rewriter, copy, &above);
 }
 
+/* explode() of a column makes no row of NULL and of what is empty: `size(column) > 0` goes below.
+ */
+static struct logical_node *push_through_generate(struct rewriter *rewriter,
+                                                  struct logical_node *node,
+                                                  const struct expr_set *filters)
+{
+    const struct expr *generator = node->generate.generator;
+    struct expr_set all = *filters;
+    struct expr *size = NULL, *some = NULL;
+    struct error err = ERROR_INIT;
+    const char *name = generator->call.function->name;
+    bool makes_none = node->streaming && !node->generate.outer && generator->arg_count == 1 &&
+                      generator->args[0]->kind == EXPR_COLUMN &&
+                      (strcmp(name, "explode") == 0 || strcmp(name, "posexplode") == 0 ||
+                       strcmp(name, "inline") == 0);
+    if (makes_none &&
+        function_resolve_1(&rewriter->functions, "size", generator->args[0], &size, &err) == OK &&
+        function_resolve_2(&rewriter->functions, ">", size, expr_literal_int(rewriter->arena, 0),
+                           &some, &err) == OK) {
+        all = (struct expr_set){0};
+        for (uint32_t i = 0; i < filters->count; i++)
+            expr_set_add(rewriter->arena, &all, filters->items[i]);
+        expr_set_add(rewriter->arena, &all, some);
+    }
+    return push_covered(rewriter, node, &all, NULL);
+}
+
 static struct logical_node *push_nowhere(struct rewriter *rewriter, struct logical_node *node,
                                          const struct expr_set *filters)
 {
@@ -282,6 +310,7 @@ static struct logical_node *push(struct rewriter *rewriter, struct logical_node 
     case LOGICAL_WATERMARK:
         return push_covered(rewriter, node, filters, may_pass_watermark);
     case LOGICAL_GENERATE:
+        return push_through_generate(rewriter, node, filters);
     case LOGICAL_TIME_WINDOW:
     case LOGICAL_SORT:
     case LOGICAL_DISTINCT:
