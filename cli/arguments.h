@@ -44,6 +44,7 @@ enum cli_option {
     CLI_MARKDOWN,
     CLI_NOW,
     CLI_IF_MATCH,
+    CLI_FILES,
     CLI_OPTION_COUNT_
 };
 

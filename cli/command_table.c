@@ -30,6 +30,7 @@ static const struct cli_option_text texts[CLI_OPTION_COUNT_] = {
     [CLI_BOUNDED] = {"--bounded", NULL, NULL, "reads every source once and prints the rows"},
     [CLI_MARKDOWN] = {"--markdown", NULL, NULL, "as a page of documentation"},
     [CLI_NOW] = {"--now", NULL, NULL, "restarts a running query with it"},
+    [CLI_FILES] = {"--files", NULL, NULL, "names the files that were read and written"},
     [CLI_IF_MATCH] = {"--if-match", NULL, "ETAG", "only if the spec is still this one"},
 };
 
@@ -122,11 +123,11 @@ const struct cli_command cli_commands[] = {
     {"progress", "QUERY", "Prints the batches of a query with their rows, times and watermark.",
      "tidemill progress shop --follow", false, true,
      USES(SAME(CLI_FOLLOW), SAME(CLI_COUNT), SERVER)},
-    {"batches", "QUERY", "Prints where the rows of the last batches came from.",
-     "tidemill batches shop -n 3", false, true,
-     USES({CLI_BATCH, "only this one"}, SAME(CLI_COUNT), SERVER)},
+    {"batches", "QUERY", "Prints where the rows of the last batches came from, and went to.",
+     "tidemill batches shop -n 3 --files", false, true,
+     USES({CLI_BATCH, "only this one"}, SAME(CLI_FILES), SAME(CLI_COUNT), SERVER)},
     {"runs", "QUERY", "Prints starts and ends with their causes, and rewinds.",
-     "tidemill runs shop", false, true, USES(SERVER)},
+     "tidemill runs shop", false, true, USES(SAME(CLI_COUNT), SERVER)},
     {"plan", "QUERY", "Prints the running plan.", "tidemill plan shop", false, true, USES(SERVER)},
     {"results", "QUERY", "Prints the rows of a memory sink.", "tidemill results shop -n 20", false,
      true, USES(SAME(CLI_COUNT), SERVER)},

@@ -134,12 +134,75 @@ static void print_objects(const json_t *list, const char *const *names, size_t c
     table_fini(&table);
 }
 
+#define FILES_NAMED 100000
+
+/* Sources are one cell, so that the names of their files stand elsewhere. */
+static json_t *batch_row(const json_t *batch)
+{
+    json_t *row = json_copy((json_t *)(uintptr_t)batch), *sources = json_array();
+    size_t i;
+    const json_t *source;
+    json_int_t files = 0;
+    bool has_files = false;
+    json_array_foreach(json_object_get(batch, "sources"), i, source)
+    {
+        json_t *offsets = json_copy((json_t *)(uintptr_t)source);
+        has_files = has_files || json_object_get(source, "numFiles") != NULL;
+        files += json_integer_value(json_object_get(source, "numFiles"));
+        (void)json_object_del(offsets, "numFiles");
+        (void)json_object_del(offsets, "files");
+        (void)json_array_append_new(sources, offsets);
+    }
+    (void)json_object_set_new(row, "sources", sources);
+    if (has_files)
+        (void)json_object_set_new(row, "filesRead", json_integer(files));
+    return row;
+}
+
 static void print_batch_list(const json_t *list)
 {
     static const char *const names[] = {"batchId",        "committed",    "attempts",
                                         "batchTimestamp", "numInputRows", "numOutputRows",
-                                        "watermark",      "sources"};
-    print_objects(list, names, sizeof names / sizeof names[0]);
+                                        "filesRead",      "watermark",    "sources"};
+    json_t *rows = json_array();
+    size_t i;
+    const json_t *batch;
+    json_array_foreach(list, i, batch)
+    {
+        (void)json_array_append_new(rows, batch_row(batch));
+    }
+    print_objects(rows, names, sizeof names / sizeof names[0]);
+    json_decref(rows);
+}
+
+static void print_file_names(const char *what, const json_t *of)
+{
+    size_t i;
+    const json_t *file;
+    const json_t *files = json_object_get(of, "files");
+    json_array_foreach(files, i, file)
+    {
+        (void)printf("  %s %s\n", what, text_at(file, "path"));
+    }
+    int64_t more = int_at(of, "numFiles") - (int64_t)json_array_size(files);
+    if (more > 0)
+        (void)printf("  %s %lld more\n", what, (long long)more);
+}
+
+/* "batch 3", and a line for each file. */
+static void print_batch_files(const json_t *list)
+{
+    size_t i, j;
+    const json_t *batch, *source;
+    json_array_foreach(list, i, batch)
+    {
+        (void)printf("%sbatch %lld\n", i > 0 ? "\n" : "", (long long)int_at(batch, "batchId"));
+        json_array_foreach(json_object_get(batch, "sources"), j, source)
+        {
+            print_file_names("read ", source);
+        }
+        print_file_names("wrote", json_object_get(batch, "sink"));
+    }
 }
 
 static void print_batches(const json_t *document)
@@ -147,29 +210,49 @@ static void print_batches(const json_t *document)
     print_batch_list(json_object_get(document, "batches"));
 }
 
-static void print_batch(const json_t *document)
+static void print_files(const json_t *document)
+{
+    print_batch_files(json_object_get(document, "batches"));
+}
+
+static void print_one(const json_t *document, void (*print)(const json_t *list))
 {
     json_t *list = json_array();
     (void)json_array_append(list, (json_t *)(uintptr_t)document);
-    print_batch_list(list);
+    print(list);
     json_decref(list);
+}
+
+static void print_batch(const json_t *document)
+{
+    print_one(document, print_batch_list);
+}
+
+static void print_files_of_batch(const json_t *document)
+{
+    print_one(document, print_batch_files);
 }
 
 int command_batches(const struct given *given)
 {
     struct buffer path = {0}, suffix = {0};
-    bool good = true;
+    bool good = true, files = has(given, CLI_FILES);
     int64_t batch = arguments_number(given->arguments, CLI_BATCH, -1, 0, &good);
     if (!good)
         return EXIT_USAGE;
     if (batch >= 0)
-        buffer_printf(&suffix, "/batches/%lld", (long long)batch);
+        buffer_printf(&suffix, "/batches/%lld?", (long long)batch);
     else
-        buffer_printf(&suffix, "/batches?limit=%lld",
-                      (long long)(given->count > 0 ? given->count : 10));
+        buffer_printf(&suffix, "/batches?limit=%lld%s",
+                      (long long)(given->count > 0 ? given->count : 10), files ? "&" : "");
+    if (files || batch >= 0)
+        buffer_printf(&suffix, "files=%d", files ? FILES_NAMED : 3);
     const struct http_call call = {.method = "GET",
                                    .path = query_path(given->target, buffer_text(&suffix), &path)};
-    int code = call_and_print(given, &call, batch >= 0 ? print_batch : print_batches);
+    void (*print)(const json_t *) = batch >= 0 ? files ? print_files_of_batch : print_batch
+                                    : files    ? print_files
+                                               : print_batches;
+    int code = call_and_print(given, &call, print);
     buffer_fini(&path);
     buffer_fini(&suffix);
     return code;
@@ -190,11 +273,13 @@ static void print_runs(const json_t *document)
 
 int command_runs(const struct given *given)
 {
-    struct buffer path = {0};
+    struct buffer path = {0}, suffix = {0};
+    buffer_printf(&suffix, "/runs?limit=%lld", (long long)(given->count > 0 ? given->count : 100));
     const struct http_call call = {.method = "GET",
-                                   .path = query_path(given->target, "/runs", &path)};
+                                   .path = query_path(given->target, buffer_text(&suffix), &path)};
     int code = call_and_print(given, &call, print_runs);
     buffer_fini(&path);
+    buffer_fini(&suffix);
     return code;
 }
 

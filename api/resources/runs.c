@@ -54,10 +54,54 @@ static void complete(json_t *runs, const struct query_snapshot *query)
     }
 }
 
+#define LIMIT_DEFAULT 100
+#define LIMIT_MAX     1000
+
+/* The newest `limit` runs before the one of the token: [*first, *end). */
+static enum status choose_page(const struct request *request, const json_t *runs, int64_t limit,
+                               size_t *first, size_t *end, struct error *err)
+{
+    const char *token = request_argument(request, "pageToken");
+    *end = json_array_size(runs);
+    if (token != NULL) {
+        size_t i = strncmp(token, "r1.", 3) == 0 ? 0 : *end;
+        while (i < *end && strcmp(token + 3, json_string_value(json_object_get(
+                                                 json_array_get(runs, i), "runId"))) != 0)
+            i++;
+        if (i == *end)
+            return error_raise(err, STATUS_INVALID_PARAMETER, "parameter", "pageToken", "value",
+                               token, "expected", "the nextPageToken of an earlier answer", NULL);
+        *end = i;
+    }
+    *first = *end > (size_t)limit ? *end - (size_t)limit : 0;
+    return OK;
+}
+
+static enum status put_runs(const struct request *request, json_t *runs, const json_t *rewinds,
+                            int64_t limit, struct buffer *out, struct error *err)
+{
+    size_t first = 0, end = 0;
+    const char *next = "null";
+    TRY(choose_page(request, runs, limit, &first, &end, err));
+    if (first > 0)
+        next =
+            arena_sprintf(request->arena, "\"r1.%s\"",
+                          json_string_value(json_object_get(json_array_get(runs, first), "runId")));
+    json_t *page = json_array();
+    for (size_t i = first; i < end; i++)
+        (void)json_array_append(page, json_array_get(runs, i));
+    buffer_printf(out, "{\"runs\":%s,\"rewinds\":%s,\"nextPageToken\":%s}",
+                  json_print(request->arena, page), json_print(request->arena, rewinds), next);
+    json_decref(page);
+    return OK;
+}
+
 enum status list_runs(struct request *request, struct response *response, struct error *err)
 {
-    static const char *const arguments[] = {NULL};
+    static const char *const arguments[] = {"limit", "pageToken", NULL};
+    int64_t limit = LIMIT_DEFAULT;
     TRY(request_check_arguments(request, arguments, err));
+    TRY(request_int(request, "limit", 1, LIMIT_MAX, &limit, err));
     struct query_snapshot *query = NULL;
     struct buffer lines = {0};
     TRY(view_find(request, &query, err));
@@ -66,8 +110,7 @@ enum status list_runs(struct request *request, struct response *response, struct
         json_t *runs = json_array(), *rewinds = json_array();
         read_runs(buffer_bytes(&lines), runs, rewinds);
         complete(runs, query);
-        buffer_printf(&response->body, "{\"runs\":%s,\"rewinds\":%s}",
-                      json_print(request->arena, runs), json_print(request->arena, rewinds));
+        status = put_runs(request, runs, rewinds, limit, &response->body, err);
         json_decref(runs);
         json_decref(rewinds);
     }

@@ -15,8 +15,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#define BATCHES_MAX     10000
 #define NEXT_START_SIZE 256
 
 struct inspection {
@@ -225,8 +225,9 @@ struct batch_listing {
     struct log_visitor visitor;
     struct arena *arena; /* of the batch at hand */
     struct buffer *out;
-    int64_t wanted; /* NO_BATCH: all from `from` on */
-    int64_t from;
+    const struct batch_request *request;
+    const char *query_id;
+    int64_t from, end; /* those that are listed */
     int64_t batch_id;
     uint32_t attempts;
     struct batch_intent intent;
@@ -247,37 +248,88 @@ static void add_text(struct buffer *out, const char *key, struct bytes json)
         buffer_add_bytes(out, json);
 }
 
-static void flush_batch(struct batch_listing *list)
+/* The files that the source read in this batch: how many, and the first ones by name. */
+static enum status add_files(struct batch_listing *list, const struct source_range *range,
+                             struct error *err)
 {
+    enum status status = OK;
+    struct buffer names = {0}, path = {0};
+    struct file_range_cursor cursor;
+    struct range_line line;
+    int64_t start = -1;
+    uint64_t count = 0;
+    bool found = true;
+    TRY_OUT(file_offset_parse(range->start, &start, err));
+    TRY_OUT(file_range_open(list->arena, range->detail, &cursor, err));
+    while (found) {
+        TRY_OUT(file_range_next(&cursor, &line, &found, err));
+        if (!found || line.log_offset <= start)
+            continue; /* of an earlier batch */
+        if (count++ >= list->request->files)
+            continue;
+        file_range_path(cursor.dir, line.path, &path);
+        buffer_add_text(&names, count == 1 ? "{\"path\": " : ", {\"path\": ");
+        buffer_add_json_string(&names, buffer_bytes(&path));
+        buffer_printf(&names, ", \"sizeBytes\": %" PRIu64 "}", line.size_bytes);
+    }
+    buffer_printf(list->out, ", \"numFiles\": %" PRIu64 ", \"files\": [", count);
+    buffer_add_bytes(list->out, buffer_bytes(&names));
+    buffer_add_text(list->out, "]");
+out:
+    buffer_fini(&names);
+    buffer_fini(&path);
+    return status;
+}
+
+static enum status add_sources(struct batch_listing *list, struct error *err)
+{
+    static const char files[] = "files ";
     struct buffer *out = list->out;
-    char iso[CLOCK_ISO_SIZE];
-    if (list->batch_id == NO_BATCH || list->batch_id < list->from ||
-        (list->wanted != NO_BATCH && list->batch_id != list->wanted))
-        return;
-    clock_format_iso(list->intent.batch_timestamp_us, iso);
-    buffer_printf(out, "%s{\"batchId\": %" PRId64 ", \"attempts\": %" PRIu32 ", \"runId\": \"%s\"",
-                  list->listed == 0 ? "" : ", ", list->batch_id, list->attempts,
-                  list->intent.run_id);
-    buffer_printf(out, ", \"batchTimestamp\": \"%s\", \"committed\": %s", iso,
-                  list->committed ? "true" : "false");
-    clock_format_iso(list->intent.eviction_watermark_us, iso);
-    buffer_printf(out, ", \"watermark\": \"%s\", \"sources\": [", iso);
+    buffer_add_text(out, ", \"sources\": [");
     for (uint32_t i = 0; i < list->intent.source_count; i++) {
         const struct source_range *range = &list->intent.sources[i].range;
         buffer_add_text(out, i == 0 ? "{" : ", {");
         add_text(out, "startOffset", range->start);
         buffer_add_text(out, ", ");
         add_text(out, "endOffset", range->end);
+        if (range->detail.size_bytes >= sizeof files - 1 &&
+            memcmp(range->detail.data, files, sizeof files - 1) == 0)
+            TRY(add_files(list, range, err));
         buffer_add_text(out, "}");
     }
     buffer_add_text(out, "]");
+    return OK;
+}
+
+static enum status flush_batch(struct batch_listing *list, struct error *err)
+{
+    struct buffer *out = list->out;
+    const struct batch_intent *intent = &list->intent;
+    char iso[CLOCK_ISO_SIZE];
+    if (list->batch_id == NO_BATCH || list->batch_id < list->from || list->batch_id >= list->end)
+        return OK;
+    clock_format_iso(intent->batch_timestamp_us, iso);
+    buffer_printf(out, "%s{\"batchId\": %" PRId64 ", \"attempts\": %" PRIu32 ", \"runId\": \"%s\"",
+                  list->listed == 0 ? "" : ", ", list->batch_id, list->attempts, intent->run_id);
+    buffer_printf(out, ", \"batchTimestamp\": \"%s\", \"committed\": %s", iso,
+                  list->committed ? "true" : "false");
+    clock_format_iso(intent->eviction_watermark_us, iso);
+    buffer_printf(out, ", \"watermark\": \"%s\"", iso);
+    clock_format_iso(intent->late_watermark_us, iso);
+    buffer_printf(out, ", \"lateWatermark\": \"%s\"", iso);
+    TRY(add_sources(list, err));
     if (list->has_changes)
-        buffer_printf(
-            out, ", \"numInputRows\": %" PRIu64 ", \"numOutputRows\": %" PRIu64 ", \"sinkDue\": %s",
-            list->changes.input_rows, list->changes.output_rows,
-            list->changes.sink_due ? "true" : "false");
+        buffer_printf(out,
+                      ", \"numInputRows\": %" PRIu64 ", \"numOutputRows\": %" PRIu64
+                      ", \"stateVersion\": %" PRId64 ", \"sinkDue\": %s",
+                      list->changes.input_rows, list->changes.output_rows, list->batch_id,
+                      list->changes.sink_due ? "true" : "false");
+    buffer_printf(out, ", \"sinkToken\": \"%s-%" PRId64 "\"", list->query_id, list->batch_id);
+    if (list->request->outputs != NULL)
+        list->request->outputs->add(list->request->outputs, list->batch_id, out);
     buffer_add_text(out, "}");
     list->listed++;
+    return OK;
 }
 
 static enum status list_batch(struct log_visitor *self, const struct log_record *record,
@@ -289,7 +341,7 @@ static enum status list_batch(struct log_visitor *self, const struct log_record 
         return OK;
     if (record->kind == RECORD_INTENT) {
         if (record->batch_id != list->batch_id) {
-            flush_batch(list);
+            TRY(flush_batch(list, err));
             list->attempts = 0;
         }
         arena_reset(list->arena);
@@ -307,7 +359,23 @@ static enum status list_batch(struct log_visitor *self, const struct log_record 
     return OK;
 }
 
-enum status checkpoint_batches(struct vfs *vfs, const char *dir, int64_t batch_id, uint32_t limit,
+/* Which batches are asked for. */
+static void choose_batches(struct batch_listing *list, const struct log_index *index)
+{
+    const struct batch_request *request = list->request;
+    list->end = index->last_intent + 1;
+    if (request->batch_id != NO_BATCH) {
+        list->from = request->batch_id;
+        list->end = request->batch_id + 1;
+        return;
+    }
+    if (request->before != NO_BATCH && request->before < list->end)
+        list->end = request->before;
+    list->from = list->end > (int64_t)request->limit ? list->end - (int64_t)request->limit : 0;
+}
+
+enum status checkpoint_batches(struct vfs *vfs, const char *dir,
+                               const struct batch_request *request, int64_t *first,
                                struct buffer *out, struct error *err)
 {
     enum status status = OK;
@@ -316,19 +384,23 @@ enum status checkpoint_batches(struct vfs *vfs, const char *dir, int64_t batch_i
         .visitor = {.visit = list_batch},
         .arena = arena_new("batch listing", 0),
         .out = out,
-        .wanted = batch_id,
+        .request = request,
         .batch_id = NO_BATCH,
     };
-    CHECK(limit > 0 && limit <= BATCHES_MAX);
+    CHECK(request->limit > 0 && request->limit <= BATCHES_MAX);
     TRY_OUT(look(vfs, dir, &it, err));
-    list.from = batch_id == NO_BATCH ? it.index.last_intent - (int64_t)limit + 1 : batch_id;
+    choose_batches(&list, &it.index);
+    list.query_id = it.identity.query_id;
+    *first = it.index.first_intent;
+    if (request->outputs != NULL)
+        request->outputs->begin(request->outputs, it.identity.query_id, list.from, list.end);
     buffer_add_text(out, "[");
     if (it.index.rewound)
         TRY_OUT(
             log_rewinds_read(vfs, path_join(it.arena, dir, "log"), it.arena, &list.rewinds, err));
     TRY_OUT(
         checkpoint_log_scan(vfs, path_join(it.arena, dir, "log"), &list.visitor, &it.summary, err));
-    flush_batch(&list);
+    TRY_OUT(flush_batch(&list, err));
     buffer_add_text(out, "]");
 out:
     arena_free(list.arena);

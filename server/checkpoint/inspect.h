@@ -10,6 +10,8 @@
 #include "base/buffer.h"
 #include "base/vfs.h"
 
+#include <stdint.h>
+
 enum checkpoint_form {
     CHECKPOINT_TEXT, /* for people */
     CHECKPOINT_JSON,
@@ -28,12 +30,32 @@ MUST_USE enum status checkpoint_show(struct vfs *vfs, const char *dir, enum chec
 MUST_USE enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                                        struct buffer *out, struct error *err);
 
+/* What the sink has of batches: the log knows nothing of it. */
+struct batch_outputs {
+    /* Before the first batch: of which query, and of which batches (`end` is no more). */
+    void (*begin)(struct batch_outputs *self, const char *query_id, int64_t from, int64_t end);
+    /* Adds the members of a batch's document, with the comma before them. */
+    void (*add)(struct batch_outputs *self, int64_t batch_id, struct buffer *out);
+};
+
+struct batch_request {
+    int64_t batch_id;              /* only this one; NO_BATCH: the newest `limit` ones */
+    int64_t before;                /* of those before it; NO_BATCH: of all */
+    uint32_t limit;                /* from 1 to BATCHES_MAX */
+    uint32_t files;                /* how many files of each source are named, the first ones */
+    struct batch_outputs *outputs; /* NULL: not asked for */
+};
+
+#define BATCHES_MAX 10000
+
 /*
- * The provenance of batches as a JSON array, oldest first: attempts, source ranges, watermarks,
- * rows, whether they are committed.  `batch_id` NO_BATCH: the newest `limit` ones.
+ * The provenance of batches as a JSON array, oldest first: attempts, source ranges with their
+ * files, watermarks, rows, whether they are committed.  *first is the oldest batch that the log
+ * has, NO_BATCH if there is none.
  */
-MUST_USE enum status checkpoint_batches(struct vfs *vfs, const char *dir, int64_t batch_id,
-                                        uint32_t limit, struct buffer *out, struct error *err);
+MUST_USE enum status checkpoint_batches(struct vfs *vfs, const char *dir,
+                                        const struct batch_request *request, int64_t *first,
+                                        struct buffer *out, struct error *err);
 
 /* The runs that the log remembers, oldest first, as a JSON array. */
 MUST_USE enum status checkpoint_runs(struct vfs *vfs, const char *dir, struct buffer *out,

@@ -3,11 +3,14 @@
 #include "base/json_writer.h"
 #include "base/path.h"
 #include "checkpoint/inspect.h"
+#include "control/batch_files.h"
 #include "control/history.h"
 #include "format/format.h"
 #include "sink/sink.h"
 #include "source/source.h"
 #include "spec/json_reader.h"
+
+#include <assert.h>
 
 static const char *kind_name(enum option_kind kind)
 {
@@ -82,10 +85,24 @@ void report_connectors(struct buffer *out)
 }
 
 enum status report_batches(struct control *control, const struct query_snapshot *query,
-                           int64_t batch_id, uint32_t limit, struct buffer *out, struct error *err)
+                           const struct batches_wanted *wanted, int64_t *first, struct buffer *out,
+                           struct error *err)
 {
+    static_assert(REPORT_BATCHES_MAX == BATCHES_MAX, "what inspect.h takes");
+    const char *sink = wanted->outputs ? query->definition->sink_path : NULL;
+    struct batch_files *files =
+        sink == NULL ? NULL : batch_files_new(control_vfs(control), sink, wanted->files);
+    const struct batch_request request = {
+        .batch_id = wanted->batch_id,
+        .before = wanted->before,
+        .limit = wanted->limit,
+        .files = wanted->files,
+        .outputs = files == NULL ? NULL : batch_files_outputs(files),
+    };
+    *first = -1;
     enum status status = checkpoint_batches(control_vfs(control), query->definition->checkpoint,
-                                            batch_id, limit, out, err);
+                                            &request, first, out, err);
+    batch_files_free(files);
     if (status != STATUS_CHECKPOINT_NOT_FOUND)
         return status;
     error_clear(err);

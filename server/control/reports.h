@@ -13,11 +13,21 @@
 /* The catalog of connectors with their options and capabilities: an array. */
 void report_connectors(struct buffer *out);
 
-/* An array of provenance documents, oldest first; batch_id -1: the newest `limit`.
- * A query without a checkpoint yet has none. */
+#define REPORT_BATCHES_MAX 10000
+
+struct batches_wanted {
+    int64_t batch_id; /* -1: the newest `limit` */
+    int64_t before;   /* -1: of all, else of those before this one */
+    uint32_t limit;   /* from 1 to REPORT_BATCHES_MAX */
+    uint32_t files;   /* how many files of each source and of the sink are named */
+    bool outputs;     /* the files of the sink, too, for which its directory is read */
+};
+
+/* An array of provenance documents, oldest first; *first is the oldest batch that there is, -1 if
+ * there is none.  A query without a checkpoint yet has none. */
 MUST_USE enum status report_batches(struct control *control, const struct query_snapshot *query,
-                                    int64_t batch_id, uint32_t limit, struct buffer *out,
-                                    struct error *err);
+                                    const struct batches_wanted *wanted, int64_t *first,
+                                    struct buffer *out, struct error *err);
 
 /* The checkpoint as a JSON object; `verify` checks every record.  Errors: CHECKPOINT_NOT_FOUND,
  * CHECKPOINT.*. */

@@ -2,7 +2,7 @@
  * What can be asked of a query's checkpoint: its state, the start plan, the rewind, and a rewind
  * that is killed on the way.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,24 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static struct server server;
 static char binary[256]; /* the setup takes it out of the environment */
-static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
-
-static int setup(void **state)
-{
-    (void)state;
-    server_start(&server, flags);
-    make_dir(&server, "in");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
 
 static void put(const char *method, const char *name, const char *sql, const char *more)
 {
@@ -114,6 +97,9 @@ static void state_is_read_in_any_version_within_reach(void **state)
     assert_int_equal(n, 1);
     json_decref(rows);
 
+    rows = get(&server, "/v1/queries/counts/state?key=k%3Dx", 200); /* of the only operator */
+    assert_int_equal(json_array_size(json_object_get(rows, "rows")), 1);
+    json_decref(rows);
     strcat(path, "?batchId=1");
     rows = get(&server, path, 200);
     row_number(rows, "x", &n);
@@ -172,6 +158,68 @@ static void the_plan_says_what_a_changed_query_would_meet(void **state)
     json_decref(after);
     refused(&server, &(struct call){.method = "POST", .path = "/v1/queries/changed/start?x=1"}, 400,
             "UNKNOWN_PARAMETER");
+}
+
+/* Partitions are pinned by the checkpoint, as in Spark; here it is said. */
+static void a_setting_that_the_checkpoint_keeps_is_named(void **state)
+{
+    (void)state;
+    static const char sql[] = "SELECT k, count(*) AS n FROM c GROUP BY k";
+    create(
+        "keeps", sql,
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"},\"conf\":{\"partitions\":2}");
+    json_t *plan = plan_of("keeps");
+    assert_int_equal(json_array_size(json_object_get(plan, "warnings")), 0);
+    json_decref(plan);
+    put("PUT", "keeps", sql,
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"},\"conf\":{\"partitions\":3}");
+    plan = plan_of("keeps");
+    const json_t *warning = json_array_get(json_object_get(plan, "warnings"), 0);
+    assert_string_equal(text_of(warning, "code"), "SETTINGS_KEPT");
+    static const char want[] = "spark.sql.shuffle.partitions is 3 in the spec and stays 2, with "
+                               "which the checkpoint was begun";
+    assert_string_equal(text_of(warning, "message"), want);
+    json_decref(plan);
+    json_decref(post(&server, "/v1/queries/keeps/start", NULL, 202));
+    await_state(&server, "keeps", "FINISHED");
+    json_t *query = get(&server, "/v1/queries/keeps", 200);
+    char dir[128];
+    (void)snprintf(dir, sizeof dir, "data/queries/%s", text_of(query, "uid"));
+    char *log = read_lines(&server, dir, "worker.log");
+    assert_non_null(strstr(log, want));
+    free(log);
+    json_decref(query);
+}
+
+/* Operators are numbered from the sink on, as Spark does, and everywhere the same. */
+static void the_plan_and_the_state_number_operators_alike(void **state)
+{
+    (void)state;
+    create(
+        "twice",
+        "SELECT session_window(at, '1 second') AS w, k, count(*) AS n FROM u "
+        "GROUP BY session_window(at, '1 second'), k",
+        "\"sink\":{\"format\":\"memory\"},\"views\":["
+        "{\"name\":\"t\",\"sql\":\"SELECT k, CAST(a AS TIMESTAMP) AS at FROM c\"},"
+        "{\"name\":\"w\",\"from\":\"t\",\"watermark\":{\"column\":\"at\",\"delay\":\"1 second\"}},"
+        "{\"name\":\"u\",\"from\":\"w\",\"dropDuplicates\":[\"k\",\"at\"]}]");
+    json_t *plan = get(&server, "/v1/queries/twice/plan", 200);
+    const char *text = text_of(plan, "text");
+    const char *sessions = strstr(text, "state=0\n"), *distinct = strstr(text, "state=1\n");
+    assert_non_null(sessions);
+    assert_non_null(distinct);
+    assert_true(sessions < distinct && strstr(text, "state=2") == NULL);
+    json_decref(plan);
+    json_t *all = get(&server, "/v1/queries/twice/state", 200);
+    const json_t *operators = json_object_get(all, "operators");
+    assert_int_equal(json_array_size(operators), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(int_of(json_array_get(operators, i), "operatorId"), i);
+    assert_string_equal(text_of(json_array_get(operators, 0), "name"),
+                        "sessionWindowStateStoreSaveExec");
+    json_decref(all);
+    refused(&server, &(struct call){.path = "/v1/queries/twice/state?key=k%3Dx"}, 400,
+            "INVALID_PARAMETER");
 }
 
 static void files_that_the_sink_has_are_suppressed_when_batches_run_again(void **state)
@@ -265,9 +313,11 @@ static void a_rewind_that_is_killed_has_happened_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         T(state_is_read_in_any_version_within_reach),
         T(the_plan_says_what_a_changed_query_would_meet),
+        T(a_setting_that_the_checkpoint_keeps_is_named),
+        T(the_plan_and_the_state_number_operators_alike),
         T(files_that_the_sink_has_are_suppressed_when_batches_run_again),
         T(what_cannot_be_rewound_is_refused),
         T(a_rewind_that_is_killed_has_happened_or_not),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <string.h>
 
 static void client_commands_by_story(void **state)
 {
@@ -238,6 +239,11 @@ static void specs_are_validated_and_run_without_a_server(void **state)
     expect(0, line, "valid");
     (void)snprintf(line, sizeof line, "run --bounded -o json %s/local.spec", server.dir);
     expect(0, line, "{\"a\":");
+    write_spec("nested", "\"sql\":\"SELECT array(a, 7) AS l, named_struct('b', b, 'n', null) AS s, "
+                         "map('k', 1.50) AS m FROM c WHERE a > 1\"");
+    (void)snprintf(line, sizeof line, "run --bounded -o json %s/nested.spec", server.dir);
+    expect(0, line, ",7],\"s\":{\"b\":");
+    assert_non_null(strstr(output, "\"n\":null},\"m\":{\"k\":1.50}}"));
     write_spec("wrong", "\"sql\":\"SELECT aa FROM c\"");
     (void)snprintf(line, sizeof line, "validate %s/wrong.spec", server.dir);
     expect(3, line, "UNRESOLVED_COLUMN.WITH_SUGGESTION");

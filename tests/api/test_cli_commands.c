@@ -27,6 +27,9 @@ static void a_query_is_driven_and_watched(void **state)
     expect(0, "trigger drive", "drive: RUNNING");
     expect(0, "batches drive", "batchId");
     expect(0, "batches drive --batch 0", "0        true");
+    expect(0, "batches drive", "filesRead");
+    expect(0, "batches drive --files", "  read  /");
+    expect(0, "batches drive --batch 0 --files", "batch 0\n  read  /");
     expect(0, "batches drive -o json", "\"numInputRows\": 2");
     expect(4, "batches drive --batch 999", "BATCH_NOT_FOUND");
     expect(0, "runs drive", "RUNNING");
@@ -310,6 +313,8 @@ static void an_idle_query_runs_no_batches(void **state)
     for (int i = 0; i < 3; i++)
         expect(0, "trigger calm", "calm: RUNNING");
     expect(0, "progress calm -n 100", "batch 0 ");
+    expect(0, "batches calm --files", "/calm.out/part-");
+    expect(0, "batches calm --batch 0 --files", "  wrote /");
     assert_null(strstr(output, "batch 1 "));
     static const char *const lines[] = {"batches_total{query=\"calm\"} 1\n",
                                         "input_rows_total{query=\"calm\"} 2\n",
@@ -318,6 +323,22 @@ static void an_idle_query_runs_no_batches(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         expect(0, "call GET /metrics", lines[i]);
     expect(0, "rm calm --force", "deleted");
+}
+
+/* An interval of 0 does not mean that a query talks without pause: its server would hear nothing
+ * else. */
+static void a_query_that_reports_always_can_still_be_asked(void **state)
+{
+    (void)state;
+    write_spec("chatty", "\"sql\":\"SELECT a FROM c\",\"conf\":{"
+                         "\"spark.sql.streaming.noDataProgressEventInterval\":\"0ms\","
+                         "\"spark.sql.streaming.pollingDelay\":\"0ms\"}");
+    expect(0, with_file("submit", "chatty.spec"), "chatty: ");
+    expect(0, "processAllAvailable chatty --timeout 60", NULL);
+    for (int i = 0; i < 10; i++)
+        expect(0, "trigger chatty --timeout 20", "chatty: RUNNING");
+    expect(0, "status chatty", "chatty: RUNNING");
+    expect(0, "rm chatty --force", "deleted");
 }
 
 static void any_operation_can_be_called(void **state)
@@ -347,6 +368,7 @@ int main(void)
         cmocka_unit_test(numbers_stay_as_the_server_wrote_them),
         cmocka_unit_test(output_that_is_lost_is_an_error),
         cmocka_unit_test(an_idle_query_runs_no_batches),
+        cmocka_unit_test(a_query_that_reports_always_can_still_be_asked),
         cmocka_unit_test(any_operation_can_be_called),
     };
     return cmocka_run_group_tests_name("api/cli_commands", tests, cli_setup, cli_teardown) != 0;

@@ -1,7 +1,7 @@
 /*
  * Queries that run: batches, waiting, killing, restarting, the server's own end.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,24 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct server server;
-static const char *const flags[] = {"--restart-delay", "1 ms", NULL};
-
-static int setup(void **state)
-{
-    (void)state;
-    server_start(&server, flags);
-    make_dir(&server, "in");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
 
 /* A copy of the JSON files below in/, filtered, with the given sink and trigger. */
 static void create(const char *name, const char *sink, const char *trigger)
@@ -100,6 +82,32 @@ static pid_t next_worker(const char *query, pid_t old)
     }
 }
 
+/* Pages of one element, from the newest to the oldest: as many as one page of all has. */
+static void turns_pages(const char *query, const char *what, const char *id)
+{
+    char suffix[256];
+    (void)snprintf(suffix, sizeof suffix, "/%s?limit=1000", what);
+    json_t *all = read_of(query, suffix);
+    const json_t *list = json_object_get(all, what);
+    assert_true(json_is_null(json_object_get(all, "nextPageToken")));
+    (void)snprintf(suffix, sizeof suffix, "/%s?limit=1", what);
+    for (size_t left = json_array_size(list); left-- > 0;) {
+        json_t *page = read_of(query, suffix);
+        const json_t *elements = json_object_get(page, what);
+        assert_int_equal(json_array_size(elements), 1);
+        assert_true(json_equal(json_object_get(json_array_get(elements, 0), id),
+                               json_object_get(json_array_get(list, left), id)));
+        const char *token = json_string_value(json_object_get(page, "nextPageToken"));
+        assert_int_equal(token == NULL, left == 0);
+        if (token != NULL)
+            (void)snprintf(suffix, sizeof suffix, "/%s?limit=1&pageToken=%s", what, token);
+        json_decref(page);
+    }
+    json_decref(all);
+    (void)snprintf(suffix, sizeof suffix, "/v1/queries/%s/%s?pageToken=x", query, what);
+    refused(&server, &(struct call){.path = suffix}, 400, "INVALID_PARAMETER");
+}
+
 static void a_query_processes_what_arrives(void **state)
 {
     (void)state;
@@ -120,7 +128,18 @@ static void a_query_processes_what_arrives(void **state)
     json_t *batches = read_of("flow", "/batches");
     assert_true(json_array_size(json_object_get(batches, "batches")) >= 2);
     json_decref(batches);
-    json_decref(read_of("flow", "/batches/0"));
+    json_t *batch = read_of("flow", "/batches/0");
+    const json_t *source = json_array_get(json_object_get(batch, "sources"), 0);
+    assert_true(json_integer_value(json_object_get(source, "numFiles")) >= 1);
+    const json_t *read = json_array_get(json_object_get(source, "files"), 0);
+    assert_non_null(strstr(text_of(read, "path"), "/in/1.json"));
+    const json_t *sink = json_object_get(batch, "sink");
+    assert_true(json_integer_value(json_object_get(sink, "numFiles")) >= 1);
+    const json_t *wrote = json_array_get(json_object_get(sink, "files"), 0);
+    assert_non_null(strstr(text_of(wrote, "path"), text_of(batch, "sinkToken")));
+    json_decref(batch);
+    turns_pages("flow", "batches", "batchId");
+    turns_pages("flow", "runs", "runId");
     json_decref(read_of("flow", "/plan"));
     json_decref(read_of("flow", "/checkpoint"));
     json_decref(act("flow", "checkpoint/verify", 200));
@@ -210,7 +229,7 @@ static void available_now_finishes_by_itself_and_stays_so(void **state)
     lines.headers[0] = "Accept: text/html";
     refused(&server, &lines, 406, "NOT_ACCEPTABLE");
     server_stop(&server);
-    server_restart(&server, flags);
+    server_restart(&server, quick_restarts);
     json_t *status = read_of("now", "/status");
     assert_string_equal(text_of(status, "state"), "FINISHED");
     json_decref(status);
@@ -234,7 +253,7 @@ static void a_replaced_spec_starts_nothing_that_has_ended(void **state)
     assert_int_equal(reply.status, 200);
     reply_free(&reply);
     server_stop(&server);
-    server_restart(&server, flags);
+    server_restart(&server, quick_restarts);
     json_t *status = read_of("ended", "/status");
     assert_string_equal(text_of(status, "state"), "FINISHED");
     json_decref(status);
@@ -285,7 +304,7 @@ static void a_killed_server_resumes_its_queries(void **state)
     create_to_files("resumed", "{}");
     json_decref(act("resumed", "processAllAvailable", 200));
     server_kill(&server);
-    server_restart(&server, flags);
+    server_restart(&server, quick_restarts);
     await_state(&server, "resumed", "RUNNING");
     write_file(&server, "in/after.json", "{\"a\":99}\n");
     json_decref(act("resumed", "processAllAvailable", 200));
@@ -451,7 +470,7 @@ static void sigterm_ends_in_order(void **state)
     create_to_files("term", "{}");
     json_decref(act("term", "processAllAvailable", 200));
     server_stop(&server);
-    server_restart(&server, flags);
+    server_restart(&server, quick_restarts);
     await_state(&server, "term", "RUNNING");
     json_t *runs = read_of("term", "/runs");
     const json_t *first = json_array_get(json_object_get(runs, "runs"), 0);
@@ -479,5 +498,5 @@ int main(void)
         cmocka_unit_test(a_name_that_is_too_long_is_no_other_query),
         cmocka_unit_test(sigterm_ends_in_order),
     };
-    return cmocka_run_group_tests_name("api/runs", tests, setup, teardown) != 0;
+    return cmocka_run_group_tests_name("api/runs", tests, fixture_setup, fixture_teardown) != 0;
 }

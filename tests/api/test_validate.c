@@ -2,7 +2,7 @@
  * Validation: what only a worker could refuse is refused before there is one, every problem is said
  * at once, each with its place, and fixes are those that work.
  */
-#include "api_test.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct server server;
-
 static int setup(void **state)
 {
     (void)state;
@@ -26,14 +24,6 @@ static int setup(void **state)
     make_dir(&server, "in/day=2024-05-01");
     write_file(&server, "in/day=2024-05-01/a.json", "{\"a\":1}\n");
     make_dir(&server, "other");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_stop(&server);
-    server_end(&server);
     return 0;
 }
 
@@ -216,6 +206,88 @@ static void what_is_written_is_not_read_again(void **state)
     EXPECT(others);
 }
 
+/* What others write there damages records and checkpoints. */
+static void directories_of_the_server_are_no_places_for_output(void **state)
+{
+    (void)state;
+#define SINK_AT(dir)                                                                               \
+    "{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"" dir "\"}}"
+    static const struct expected cases[] = {
+        {SINK_AT("$/data") "}", "/sink/options/path", "INVALID_OPTION_VALUE"},
+        {SINK_AT("$/data/queries/x") "}", "/sink/options/path", "INVALID_OPTION_VALUE"},
+        {SINK_AT("file:$/data/../data/checkpoints") "}", "/sink/options/path",
+         "INVALID_OPTION_VALUE"},
+        {SINK_AT("$/data/out") "}", NULL, NULL},
+        {SINK_AT("$/cp/out") ",\"checkpointLocation\":\"$/cp\"}", "/checkpointLocation",
+         "INVALID_CHECKPOINT_LOCATION"},
+        {SINK_AT("$/o") ",\"checkpointLocation\":\"$/data/queries/cp\"}", "/checkpointLocation",
+         "INVALID_CHECKPOINT_LOCATION"},
+        {SINK_AT("$/o") ",\"checkpointLocation\":\"$/data\"}", "/checkpointLocation",
+         "INVALID_CHECKPOINT_LOCATION"},
+        {"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"archive\",\"sourceArchiveDir\":"
+                    "\"$/data/checkpoints/a\"") "," GOOD_SQL "," OUT("json") "}",
+         "/sources/s/options/sourceArchiveDir", "INVALID_OPTION_VALUE"},
+        {"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"archive\",\"sourceArchiveDir\":"
+                    "\"$/cp/a\"") "," GOOD_SQL "," OUT("json") ",\"checkpointLocation\":\"$/cp\"}",
+         "/sources/s/options/sourceArchiveDir", "INVALID_OPTION_VALUE"},
+    };
+    EXPECT(cases);
+}
+
+/* Of the SQL: "1:8" is where the span begins. */
+static void every_reason_has_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *place, *condition, *text;
+    } cases[] = {
+        {"INSERT INTO t SELECT a FROM s", "1:1", "WRITE_STREAM_NOT_ALLOWED",
+         "INSERT is no query: sql takes a SELECT"},
+        {"\\n create table t AS SELECT a FROM s", "2:2", "WRITE_STREAM_NOT_ALLOWED",
+         "create is no query"},
+        {"SELECT count(*) FROM s GROUP BY window(at, '1 month')", "1:33", "_LEGACY_ERROR_TEMP_3231",
+         "1 month"},
+        {"SELECT window_time(named_struct('start', at, 'end', at)) FROM s", "1:8", "NOT_SUPPORTED",
+         "window_time() takes the column that window()"},
+        {"SELECT s.a FROM s JOIN s AS r ON s.a < r.a", "1:17", "NOT_SUPPORTED",
+         "needs an equality of a column"},
+        {"SELECT from_json(b, 'a INTT') FROM s", "1:8", "PARSE_SYNTAX_ERROR", "'INTT'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024], place[32];
+        (void)snprintf(spec, sizeof spec, "{" IN ",\"sql\":\"%s\"," OUT("json") "}", cases[i].sql);
+        const struct expected expected = {spec, "/sql", cases[i].condition};
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const json_t *found = find(answer, &expected);
+        assert_non_null(found);
+        const json_t *span = json_object_get(found, "span");
+        (void)snprintf(place, sizeof place, "%lld:%lld",
+                       (long long)json_integer_value(json_object_get(span, "line")),
+                       (long long)json_integer_value(json_object_get(span, "column")));
+        assert_string_equal(place, cases[i].place);
+        assert_non_null(strstr(text_of(found, "detail"), cases[i].text));
+        json_decref(answer);
+    }
+}
+
+static void a_format_that_there_is_not_is_answered_with_those_that_there_are(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"parquet", "kafka", "avro"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char spec[512];
+        (void)snprintf(spec, sizeof spec,
+                       "{\"sources\":{\"s\":{\"format\":\"%s\",\"schema\":\"a INT\"}}," SQL(
+                           "SELECT a FROM s") ",\"sink\":{\"format\":\"%s\"}}",
+                       formats[i], formats[i]);
+        struct reply reply =
+            call(&server, &(struct call){.method = "POST", .path = "/v1/validate", .body = spec});
+        assert_non_null(strstr(reply.text, "there are json, "));
+        assert_non_null(strstr(reply.text, ", memory"));
+        reply_free(&reply);
+    }
+}
+
 static void every_place_has_a_pointer(void **state)
 {
     (void)state;
@@ -230,6 +302,10 @@ static void every_place_has_a_pointer(void **state)
          "EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE"},
         {WATERMARK("at", "soon"), "/sources/s/watermark/delay", "CANNOT_PARSE_INTERVAL"},
         {WATERMARK("at", "-1 minute"), "/sources/s/watermark/delay", "INVALID_DURATION"},
+        {"{" IN
+         ",\"views\":[{\"name\":\"v\",\"from\":\"s\"},{\"name\":\"S\",\"from\":\"s\"}]," GOOD_SQL
+         "," OUT("json") "}",
+         "/views/1/name", "DUPLICATE_NAME"},
         {"{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"x\"}]," GOOD_SQL "," OUT("json") "}",
          "/views/0/from", "TABLE_OR_VIEW_NOT_FOUND"},
         {"{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"s\",\"dropDuplicates\":[\"q\"]}]," GOOD_SQL
@@ -821,6 +897,9 @@ int main(void)
         cmocka_unit_test(a_sink_is_checked_before_it_is_opened),
         cmocka_unit_test(a_source_is_checked_before_it_is_opened),
         cmocka_unit_test(what_is_written_is_not_read_again),
+        cmocka_unit_test(directories_of_the_server_are_no_places_for_output),
+        cmocka_unit_test(every_reason_has_its_place),
+        cmocka_unit_test(a_format_that_there_is_not_is_answered_with_those_that_there_are),
         cmocka_unit_test(every_place_has_a_pointer),
         cmocka_unit_test(everything_is_said_at_once),
         cmocka_unit_test(equal_names_in_json_are_warned_of),
@@ -839,5 +918,5 @@ int main(void)
         cmocka_unit_test(a_value_of_an_option_is_checked_by_its_kind),
         cmocka_unit_test(a_sink_is_where_files_can_be_made),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -374,7 +374,9 @@ static void old_segments_go_and_the_rest_is_readable(void **state)
     open_and_start(world);
     assert_int_equal(facts(world).last_commit, 19);
     assert_int_equal(checkpoint_progress_count(world->checkpoint), 3);
-    assert_int_equal(checkpoint_batches(world->vfs, DIR, NO_BATCH, 2, &out, &world->err), OK);
+    const struct batch_request newest = {.batch_id = NO_BATCH, .before = NO_BATCH, .limit = 2};
+    int64_t first = NO_BATCH;
+    assert_int_equal(checkpoint_batches(world->vfs, DIR, &newest, &first, &out, &world->err), OK);
     assert_non_null(strstr(buffer_text(&out), "\"batchId\": 18, \"attempts\": 1"));
     buffer_fini(&out);
     buffer_fini(&big);

@@ -211,7 +211,9 @@ static void one_can_rewind_to_before_the_first_batch_and_more_than_once(void **s
     assert_state(world, 3, "Axy");
     stop(world);
     struct buffer out = {0};
-    assert_int_equal(checkpoint_batches(world->vfs, DIR, NO_BATCH, 10, &out, &world->err), OK);
+    const struct batch_request newest = {.batch_id = NO_BATCH, .before = NO_BATCH, .limit = 10};
+    int64_t oldest = NO_BATCH;
+    assert_int_equal(checkpoint_batches(world->vfs, DIR, &newest, &oldest, &out, &world->err), OK);
     const char *text = buffer_text(&out);
     assert_non_null(strstr(text, "\"batchId\": 2"));
     assert_null(strstr(text, "\"batchId\": 3"));
