@@ -12,13 +12,17 @@
  * too late for the late watermark do not get a row that others get, and the numbers of groups in
  * the progress are numbers of windows.
  *
+ * Keys that were let go (exec/pane_spill.h) come back before a batch's rows for them are merged;
+ * where all keys are wanted, those in memory come first, then those on the disk.
+ *
  * What is durable is the panes, by the end of each, and, under the bucket of CLOSED, the last
  * window that was closed: its panes stay until the last window that they are in is closed as well.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
 #include "exec/node_pane_writer.h"
-#include "exec/pane_emission.h"
+#include "exec/pane_moved.h"
+#include "exec/pane_spill.h"
 #include "exec/stateful.h"
 
 #include <stdlib.h>
@@ -46,15 +50,17 @@ struct pane_aggregate {
     const struct type **other_types; /* of the keys but the window */
     uint32_t other_count;
     struct pane_store store;
+    struct pane_spill disk;
     struct touched *touched; /* in the present batch */
     uint32_t touched_count;
     uint32_t touched_capacity;
     struct late *late;
     uint32_t late_count;
     uint32_t late_capacity;
-    int64_t closed_before; /* the last closed window when the present batch's rows came in */
-    bool settled;          /* closed_before is set */
-    bool moved;            /* the present batch has closed windows */
+    struct arena *late_keys; /* NULL until needed */
+    int64_t closed_before;   /* the last closed window when the present batch's rows came in */
+    bool settled;            /* closed_before is set */
+    bool moved;              /* the present batch has closed windows */
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
@@ -75,6 +81,7 @@ static enum status aggregate_open(struct exec_node *self, struct arena *query,
         if (i != (uint32_t)node->aggregate.pane_key)
             aggregate->other_types[aggregate->other_count++] = aggregate->calls.key_types[i];
     pane_store_init(&aggregate->store, &grid, &aggregate->calls);
+    aggregate->disk.store = &aggregate->store;
     return OK;
 }
 
@@ -88,12 +95,22 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
     aggregate->touched_count = aggregate->late_count = 0;
     aggregate->settled = aggregate->moved = false;
     aggregate->stats = (struct operator_stats){0};
+    spill_begin(&aggregate->disk.spill);
     return OK;
 }
 
 static bool closes(const struct pane_aggregate *aggregate, const struct exec_context *ctx)
 {
     return aggregate->has_end && ctx->mode != EMIT_COMPLETE;
+}
+
+/* The windows of all keys, wherever they are. */
+static enum status emit_windows(struct pane_aggregate *aggregate, struct pane_emission *emission,
+                                int64_t from, int64_t to, struct error *err)
+{
+    TRY(pane_emit_windows(emission, from, to, err));
+    TRY(pane_emission_flush(emission, err));
+    return pane_spill_emit(&aggregate->disk, emission, from, to, err);
 }
 
 /* Closes what the watermark has reached; in append mode it comes out first. */
@@ -106,10 +123,12 @@ static enum status close_until(struct exec_node *self, struct exec_context *ctx,
     int64_t closed = window_closed_at(&store->grid, watermark_us);
     if (closed <= store->closed)
         return OK;
+    uint64_t groups = 0;
     if (ctx->mode == EMIT_APPEND && store->windows > 0)
-        TRY(pane_emit_windows(emission, store->closed + 1, closed, err));
+        TRY(emit_windows(aggregate, emission, store->closed + 1, closed, err));
     TRY(pane_emission_flush(emission, err)); /* before panes and their memory may go */
-    aggregate->stats.rows_removed += pane_store_close(store, closed);
+    TRY(pane_spill_close(&aggregate->disk, closed, &groups, err));
+    aggregate->stats.rows_removed += groups;
     aggregate->moved = true;
     return OK;
 }
@@ -160,10 +179,12 @@ static void *grow_list(void *list, uint32_t count, uint32_t *capacity, size_t si
 static void note_late(struct pane_aggregate *aggregate, struct bytes key, int64_t first,
                       int64_t last)
 {
+    if (aggregate->late_keys == NULL)
+        aggregate->late_keys = arena_new("keys that are late", 0);
     aggregate->late = grow_list(aggregate->late, aggregate->late_count, &aggregate->late_capacity,
                                 sizeof *aggregate->late);
     aggregate->late[aggregate->late_count++] =
-        (struct late){.key = key, .first = first, .last = last};
+        (struct late){.key = arena_copy(aggregate->late_keys, key), .first = first, .last = last};
 }
 
 /* Panes [from, to] of a place are touched by the run. */
@@ -321,6 +342,50 @@ static void look_ahead(struct pane_aggregate *aggregate, const struct pane_group
     }
 }
 
+/* Keys of the groups of this round that are on the disk come back into memory. */
+static enum status fetch_keys(struct pane_aggregate *aggregate, const struct exec_context *ctx,
+                              const struct pane_groups *groups, struct error *err)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (exec_in_round(ctx, groups->groups[i]->hash))
+            pane_spill_want(&aggregate->disk, pane_group_key(groups->groups[i]),
+                            groups->groups[i]->hash);
+    return pane_spill_fetch(&aggregate->disk, err);
+}
+
+static enum status take_groups(struct pane_aggregate *aggregate, const struct exec_context *ctx,
+                               const struct pane_groups *groups, struct error *err)
+{
+    struct pane_place places[AHEAD];
+    struct pane_generation *last = NULL;
+    if (!spill_is_empty(&aggregate->disk.spill))
+        TRY(fetch_keys(aggregate, ctx, groups, err));
+    for (uint32_t first = 0; first < groups->count; first += AHEAD) {
+        uint32_t left = groups->count - first;
+        uint32_t count = left < AHEAD ? left : AHEAD;
+        look_ahead(aggregate, groups, first, &last);
+        for (uint32_t i = 0; i < count; i++)
+            places[i] = exec_in_round(ctx, groups->groups[first + i]->hash)
+                            ? find_place(aggregate, groups->groups[first + i], &last)
+                            : (struct pane_place){0};
+        for (uint32_t i = 0; i < count; i++)
+            if (places[i].entry != NULL)
+                TRY(take_group(aggregate, ctx->run, &places[i], groups->groups[first + i], err));
+    }
+    return OK;
+}
+
+static enum status take_moved(struct pane_aggregate *aggregate, const struct exec_context *ctx,
+                              struct pane_moved *moved, struct error *err)
+{
+    struct pane_groups groups = {.count = 1};
+    while (groups.count > 0) {
+        TRY(pane_moved_read(moved, ctx, &groups, err));
+        TRY(take_groups(aggregate, ctx, &groups, err));
+    }
+    return OK;
+}
+
 static enum status aggregate_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                   struct exec_node *writer, struct error *err)
 {
@@ -328,20 +393,12 @@ static enum status aggregate_pull(struct exec_node *self, struct exec_context *c
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     CHECK(input == 0);
     TRY(settle(self, ctx, err));
+    struct pane_moved moved = pane_groups_moved(writer, ctx->run, ctx->partition);
+    enum status status = take_moved(aggregate, ctx, &moved, err);
+    pane_moved_fini(&moved);
+    TRY(status);
     struct pane_groups groups = pane_groups(writer, ctx->run, ctx->partition);
-    struct pane_place places[AHEAD];
-    struct pane_generation *last = NULL;
-    for (uint32_t first = 0; first < groups.count; first += AHEAD) {
-        uint32_t left = groups.count - first;
-        uint32_t count = left < AHEAD ? left : AHEAD;
-        look_ahead(aggregate, &groups, first, &last);
-        for (uint32_t i = 0; i < count; i++)
-            places[i] = find_place(aggregate, groups.groups[first + i], &last);
-        for (uint32_t i = 0; i < count; i++)
-            if (places[i].entry != NULL)
-                TRY(take_group(aggregate, ctx->run, &places[i], groups.groups[first + i], err));
-    }
-    return OK;
+    return take_groups(aggregate, ctx, &groups, err);
 }
 
 /* ---- numbers ---- */
@@ -410,19 +467,48 @@ static uint64_t count_touched(const struct pane_aggregate *aggregate, uint32_t r
 
 /* ---- the end of a batch ---- */
 
+/* The windows that the batch has changed, of the keys that are in memory now. */
+static enum status emit_touched(struct pane_aggregate *aggregate, const struct exec_context *ctx,
+                                struct pane_emission *emission, struct error *err)
+{
+    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
+        TRY(pane_emit_touched(emission, aggregate->touched[i].generation,
+                              aggregate->touched[i].entry, aggregate->closed_before, err));
+    return pane_emission_flush(emission, err);
+}
+
+static void count_round(struct pane_aggregate *aggregate, uint32_t run)
+{
+    aggregate->stats.rows_updated += count_touched(aggregate, run);
+    aggregate->stats.rows_dropped += count_late(aggregate);
+    aggregate->late_count = 0;
+    if (aggregate->late_keys != NULL)
+        arena_reset(aggregate->late_keys);
+}
+
 static enum status emit(struct exec_node *self, struct exec_context *ctx,
                         struct pane_emission *emission, struct error *err)
 {
     struct pane_aggregate *aggregate = self->state;
-    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
-        TRY(pane_emit_touched(emission, aggregate->touched[i].generation,
-                              aggregate->touched[i].entry, aggregate->closed_before, err));
+    TRY(emit_touched(aggregate, ctx, emission, err));
     if (ctx->mode == EMIT_COMPLETE)
-        TRY(pane_emit_windows(emission, aggregate->store.closed + 1, INT64_MAX, err));
+        TRY(emit_windows(aggregate, emission, aggregate->store.closed + 1, INT64_MAX, err));
     TRY(pane_emission_flush(emission, err));
     if (!closes(aggregate, ctx))
         return OK;
     return close_until(self, ctx, emission, ctx->eviction_watermark_us, err);
+}
+
+static enum status aggregate_end_round(struct exec_node *self, struct exec_context *ctx,
+                                       struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    count_round(aggregate, ctx->run);
+    struct pane_emission *emission = new_emission(self, ctx);
+    enum status status = emit_touched(aggregate, ctx, emission, err);
+    pane_emission_free(emission);
+    return status;
 }
 
 static enum status aggregate_finish(struct exec_node *self, struct exec_context *ctx,
@@ -431,8 +517,7 @@ static enum status aggregate_finish(struct exec_node *self, struct exec_context 
     struct pane_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     TRY(settle(self, ctx, err));
-    aggregate->stats.rows_updated = count_touched(aggregate, ctx->run);
-    aggregate->stats.rows_dropped = count_late(aggregate);
+    count_round(aggregate, ctx->run);
     struct pane_emission *emission = new_emission(self, ctx);
     enum status status = emit(self, ctx, emission, err);
     pane_emission_free(emission);
@@ -533,14 +618,23 @@ static enum status aggregate_restore(struct exec_node *self, const struct change
         return OK; /* says the same as the PUT into CLOSED behind it */
     if (change->kind != CHANGE_PUT)
         return damaged(err);
+    TRY(pane_spill_fetch(&aggregate->disk, err)); /* what is expected */
     if (change->bucket != CLOSED)
         return restore_pane(aggregate, change, err);
     struct bytes value = change->value;
     uint64_t closed = 0;
+    uint64_t groups = 0;
     if (!varint_take(&value, &closed) || value.size_bytes > 0)
         return damaged(err);
-    (void)pane_store_close(&aggregate->store, (int64_t)closed);
-    return OK;
+    return pane_spill_close(&aggregate->disk, (int64_t)closed, &groups, err);
+}
+
+static void aggregate_expect(struct exec_node *self, const struct change *change)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    if (change->bucket != CLOSED && !spill_is_empty(&aggregate->disk.spill))
+        pane_spill_want(&aggregate->disk, change->key, state_hash(change->key));
 }
 
 static void aggregate_stats(const struct exec_node *self, struct operator_stats *out)
@@ -549,9 +643,28 @@ static void aggregate_stats(const struct exec_node *self, struct operator_stats 
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     *out = aggregate->stats;
     out->rows_total = aggregate->store.windows;
-    out->memory_bytes = pane_store_bytes(&aggregate->store) +
+    out->memory_bytes = pane_store_bytes(&aggregate->store) + pane_spill_bytes(&aggregate->disk) +
                         aggregate->touched_capacity * sizeof *aggregate->touched +
                         aggregate->late_capacity * sizeof *aggregate->late;
+    stateful_spill_stats(&aggregate->disk.spill, out);
+}
+
+static struct spill *aggregate_spill(struct exec_node *self)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    return &aggregate->disk.spill;
+}
+
+static enum status aggregate_let_go(struct exec_node *self, uint64_t bytes, struct error *err)
+{
+    struct pane_aggregate *aggregate = self->state;
+    CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
+    (void)bytes; /* keys are used alike: all of them go */
+    free(aggregate->touched);
+    aggregate->touched = NULL;
+    aggregate->touched_count = aggregate->touched_capacity = 0;
+    return pane_spill_let_go(&aggregate->disk, err);
 }
 
 static bool aggregate_wants_batch(const struct plan_node *node, enum emit_mode mode,
@@ -566,9 +679,11 @@ static void aggregate_close(struct exec_node *self)
     struct pane_aggregate *aggregate = self->state;
     if (aggregate == NULL)
         return;
+    pane_spill_fini(&aggregate->disk);
     pane_store_fini(&aggregate->store);
     free(aggregate->touched);
     free(aggregate->late);
+    arena_free(aggregate->late_keys);
     buffer_fini(&aggregate->scratch);
     buffer_fini(&aggregate->value);
 }
@@ -579,7 +694,11 @@ static const struct stateful_ops aggregate_stateful = {
     .pull = aggregate_pull,
     .changes = aggregate_changes,
     .restore = aggregate_restore,
+    .expect = aggregate_expect,
     .stats = aggregate_stats,
+    .spill = aggregate_spill,
+    .let_go = aggregate_let_go,
+    .end_round = aggregate_end_round,
     .wants_batch = aggregate_wants_batch,
 };
 

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
+#include "exec/pane_moved.h"
 
 #include <stdlib.h>
 
@@ -32,6 +33,7 @@ struct lane {
     struct pane_group **groups;
     uint32_t count;
     uint32_t capacity;
+    struct pane_shelf moved; /* others, on the disk */
 };
 
 /* Where the rows of a pane go; rows of the same pane follow one another. */
@@ -58,7 +60,8 @@ struct pane_writer {
     uint64_t *slots; /* 16 bits of the hash << 48 | address of the group; 0: free */
     uint64_t mask;
     uint64_t rows;
-    bool direct; /* every row is a group */
+    bool direct;             /* every row is a group */
+    struct spill_file *file; /* where groups were moved to */
 };
 
 static enum status writer_open(struct exec_node *self, struct arena *query,
@@ -106,8 +109,10 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
         CHECK(writer->lanes != NULL);
         writer->lane_count = ctx->partitions;
     }
-    for (uint32_t i = 0; i < writer->lane_count; i++)
+    for (uint32_t i = 0; i < writer->lane_count; i++) {
         writer->lanes[i].count = 0;
+        pane_shelf_fini(&writer->lanes[i].moved);
+    }
     arena_reset(writer->arena);
     return OK;
 }
@@ -407,8 +412,10 @@ static void writer_close(struct exec_node *self)
     if (writer == NULL)
         return;
     arena_free(writer->arena);
-    for (uint32_t i = 0; i < writer->lane_count; i++)
+    for (uint32_t i = 0; i < writer->lane_count; i++) {
+        pane_shelf_fini(&writer->lanes[i].moved);
         free(writer->lanes[i].groups);
+    }
     free(writer->lanes);
     free(writer->slots);
 }
@@ -434,6 +441,69 @@ struct pane_groups pane_groups(const struct exec_node *node, uint32_t run, uint3
     return (struct pane_groups){.groups = lane->groups, .count = lane->count};
 }
 
+static void writer_waiting(const struct exec_node *self, uint32_t run, uint32_t partition,
+                           struct exec_waiting *out)
+{
+    const struct pane_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    if (writer->run != run)
+        return;
+    const struct lane *lane = &writer->lanes[partition];
+    uint32_t count = lane->count;
+    out->entries += lane->moved.groups + count;
+    out->bytes += lane->moved.bytes;
+    if (writer->count == 0)
+        return;
+    out->bytes +=
+        (uint64_t)((double)arena_used_bytes(writer->arena) * count / (double)writer->count);
+}
+
+static enum status move_lane(struct pane_mover *mover, struct lane *lane, struct error *err)
+{
+    for (uint32_t i = 0; i < lane->count; i++)
+        TRY(pane_move(mover, &lane->moved, lane->groups[i], err));
+    TRY(pane_move_flush(mover, &lane->moved, err));
+    free(lane->groups);
+    lane->groups = NULL;
+    lane->count = lane->capacity = 0;
+    return OK;
+}
+
+static enum status writer_put_away(struct exec_node *self, struct spill_file *file,
+                                   struct error *err)
+{
+    struct pane_writer *writer = self->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    struct pane_mover mover = {.calls = &writer->calls, .file = file};
+    enum status status = OK;
+    writer->file = file;
+    for (uint32_t i = 0; i < writer->lane_count; i++)
+        TRY_OUT(move_lane(&mover, &writer->lanes[i], err));
+    free(writer->slots);
+    writer->slots = NULL;
+    writer->count = writer->items = writer->rows = 0;
+    arena_reset(writer->arena);
+    arena_trim(writer->arena);
+out:
+    pane_mover_fini(&mover);
+    return status;
+}
+
+struct pane_moved pane_groups_moved(const struct exec_node *node, uint32_t run, uint32_t partition)
+{
+    const struct pane_writer *writer = node->state;
+    CHECK_MAGIC(writer, WRITER_MAGIC);
+    if (writer->run != run)
+        return (struct pane_moved){0};
+    CHECK(partition < writer->lane_count);
+    return (struct pane_moved){
+        .calls = &writer->calls,
+        .file = writer->file,
+        .shelf = &writer->lanes[partition].moved,
+        .run = run,
+    };
+}
+
 const struct exec_node_ops node_pane_writer = {
     .name = "PanePartialAggregate",
     .open = writer_open,
@@ -441,4 +511,6 @@ const struct exec_node_ops node_pane_writer = {
     .push = writer_push,
     .close = writer_close,
     .bytes = writer_bytes,
+    .put_away = writer_put_away,
+    .waiting = writer_waiting,
 };

@@ -40,4 +40,8 @@ struct pane_groups {
 /* None if the writer did nothing in this run.  Borrowed until the next batch. */
 struct pane_groups pane_groups(const struct exec_node *node, uint32_t run, uint32_t partition);
 
+/* What it has moved to the disk of these, to be read by pane_moved_read(). */
+struct pane_moved;
+struct pane_moved pane_groups_moved(const struct exec_node *node, uint32_t run, uint32_t partition);
+
 #endif

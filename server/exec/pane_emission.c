@@ -260,6 +260,41 @@ enum status pane_emit_windows(struct pane_emission *emission, int64_t from, int6
     return OK;
 }
 
+/* ---- one key ---- */
+
+/* The windows of [from, to] that begin in generation `number`. */
+static enum status emit_list(struct pane_emission *emission, struct bytes key,
+                             const struct pane_windows *shape, int64_t to, struct error *err)
+{
+    const struct pane_grid *grid = &emission->output.store->grid;
+    int64_t number = floor_div(shape->base, grid->per_window);
+    int64_t first = generation_first_window(grid, number);
+    int64_t last = generation_last_window(grid, number);
+    struct pane_windows windows = *shape;
+    windows.first = shape->first > first ? shape->first : first;
+    return emit_key(emission, key, &windows, to < last ? to : last, err);
+}
+
+enum status pane_emit_lists(struct pane_emission *emission, struct bytes key,
+                            const struct pane_key_lists *lists, int64_t from, int64_t to,
+                            struct error *err)
+{
+    for (uint32_t i = 0; i < lists->count; i++) {
+        const struct pane_key_list *each = &lists->lists[i];
+        const struct pane_list *next = NULL;
+        if (i == 0 || each[-1].generation != each->generation - 1) {
+            struct pane_windows before =
+                shape_of(emission, each->generation - 1, from, NULL, &each->list);
+            TRY(emit_list(emission, key, &before, to, err));
+        }
+        if (i + 1 < lists->count && each[1].generation == each->generation + 1)
+            next = &each[1].list;
+        struct pane_windows shape = shape_of(emission, each->generation, from, &each->list, next);
+        TRY(emit_list(emission, key, &shape, to, err));
+    }
+    return OK;
+}
+
 /* ---- what was touched ---- */
 
 /* Widens [from, to] by the windows of the panes that the run has touched, in `generation`. */

@@ -25,6 +25,22 @@ void pane_emission_free(struct pane_emission *emission); /* NULL is fine */
 MUST_USE enum status pane_emit_windows(struct pane_emission *emission, int64_t from, int64_t to,
                                        struct error *err);
 
+/* The panes of one key, by generation; none is empty. */
+struct pane_key_list {
+    int64_t generation;
+    struct pane_list list;
+};
+
+struct pane_key_lists {
+    const struct pane_key_list *lists;
+    uint32_t count;
+};
+
+/* The windows among [from, to] of a key; it and the lists are borrowed until the flush. */
+MUST_USE enum status pane_emit_lists(struct pane_emission *emission, struct bytes key,
+                                     const struct pane_key_lists *lists, int64_t from, int64_t to,
+                                     struct error *err);
+
 /* The windows behind `closed` that the present run has touched in the panes of an entry of
  * generation `number`, as far as no other touched entry of the key has them. */
 MUST_USE enum status pane_emit_touched(struct pane_emission *emission, int64_t number,

@@ -299,6 +299,29 @@ uint32_t pane_store_append(struct pane_store *store, const struct pane_place *pl
     return fresh;
 }
 
+struct pane_item *pane_store_bring(struct pane_store *store, const struct pane_place *place,
+                                   uint32_t pane)
+{
+    struct pane_list *list = pane_list_of(place->entry);
+    reserve(store, place->generation, list, 1);
+    struct pane_item *item = pane_item_at(store, list, list->count++);
+    *item = (struct pane_item){.pane = pane};
+    list->last = pane;
+    place->generation->panes++;
+    return item;
+}
+
+void pane_store_forget(struct pane_store *store)
+{
+    for (uint32_t i = 0; i < store->count; i++) {
+        struct pane_generation *generation = store->generations[i];
+        state_bucket_drop(store->table, generation->bucket);
+        generation->bucket = state_bucket_open(store->table, generation->number);
+        memset(generation->spare, 0, SIZES_MAX * sizeof *generation->spare);
+        generation->panes = 0;
+    }
+}
+
 uint64_t pane_store_close(struct pane_store *store, int64_t closed)
 {
     const struct pane_grid *grid = &store->grid;

@@ -99,6 +99,14 @@ struct pane_item *pane_store_add(struct pane_store *store, const struct pane_pla
 uint32_t pane_store_append(struct pane_store *store, const struct pane_place *place,
                            const struct pane_chunk *chunks);
 
+/* A pane of a key that was counted before; it is later than those that the key has in the
+ * generation, and its block is not set yet. */
+struct pane_item *pane_store_bring(struct pane_store *store, const struct pane_place *place,
+                                   uint32_t pane);
+
+/* Gives all panes back; their windows stay counted. */
+void pane_store_forget(struct pane_store *store);
+
 /* Closes the windows up to `closed`, drops what no other window needs; returns how many groups
  * these were. */
 uint64_t pane_store_close(struct pane_store *store, int64_t closed);

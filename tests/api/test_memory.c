@@ -218,26 +218,40 @@ static void states_that_point_wait_on_the_disk(void **state)
                    "complete", "");
 }
 
-static void what_cannot_leave_memory_is_refused(void **state)
+static void groups_can_be_moved(void **state)
 {
     (void)state;
     const char *limit = ",\"limits\":{\"memoryBytes\":1048576},\"trigger\":{\"availableNow\":true}";
     create("wide", "SELECT k, repeat('x', 100) AS x, count(*) AS n FROM c GROUP BY k, x", "update",
-           "noop", limit); /* groups can be moved: it ends well */
+           "noop", limit);
     json_t *end = act("wide", "awaitTermination", 200);
     assert_string_equal(text_of(end, "state"), "FINISHED");
     json_decref(end);
-    create("many_panes",
-           "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n FROM c "
-           "GROUP BY window(at, '4 minutes', '1 minute'), k",
-           "update", "noop", limit);
-    ends_with("many_panes", "BATCH_MEMORY_EXCEEDED");
-    create(
-        "panes",
-        "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n FROM c WHERE k % 10 = 0 "
-        "GROUP BY window(at, '4 minutes', '1 minute'), k",
-        "update", "noop", limit);
-    ends_with("panes", "STATE_MEMORY_EXCEEDED");
+}
+
+static void panes_of_sliding_windows_wait_on_the_disk(void **state)
+{
+    (void)state;
+    gives_the_same("panes",
+                   "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n, "
+                   "max(CAST(v AS STRING)) AS m FROM c "
+                   "GROUP BY window(at, '4 minutes', '1 minute'), k "
+                   "HAVING (k + count(*) * 0) % 41 = 0",
+                   "complete", "");
+    gives_the_same("plain_panes",
+                   "SELECT window(at, '4 minutes', '1 minute') AS w, k, count(*) AS n, sum(v) AS s "
+                   "FROM c GROUP BY window(at, '4 minutes', '1 minute'), k "
+                   "HAVING (k + count(*) * 0) % 41 = 0",
+                   "complete", "");
+}
+
+static void one_group_beyond_the_limit_is_refused(void **state)
+{
+    (void)state;
+    const char *limit = ",\"limits\":{\"memoryBytes\":1048576},\"trigger\":{\"availableNow\":true}";
+    create("one_group", "SELECT collect_list(repeat('x', 100)) AS l FROM c", "complete", "noop",
+           limit);
+    ends_with("one_group", "STATE_MEMORY_EXCEEDED");
 }
 
 int main(void)
@@ -247,7 +261,9 @@ int main(void)
         cmocka_unit_test(rows_of_a_batch_wait_on_the_disk),
         cmocka_unit_test(sessions_of_a_batch_wait_on_the_disk),
         cmocka_unit_test(states_that_point_wait_on_the_disk),
-        cmocka_unit_test(what_cannot_leave_memory_is_refused),
+        cmocka_unit_test(groups_can_be_moved),
+        cmocka_unit_test(panes_of_sliding_windows_wait_on_the_disk),
+        cmocka_unit_test(one_group_beyond_the_limit_is_refused),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,5 +1,6 @@
 #include "exec/pane_grid.h"
 #include "exec/pane_store.h"
+#include "exec/pipeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,6 +221,15 @@ static void windows_are_counted_as_panes_come_and_go(void **state)
     }
 }
 
+/* Panes were the last that could only stay in memory; now hardly anything is refused by it. */
+static void a_batch_that_cannot_be_moved_is_refused_by_its_name(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    assert_int_equal(pipeline_batch_too_large(7, 5, &err), STATUS_BATCH_MEMORY_EXCEEDED);
+    assert_string_equal(error_param(&err, "limit"), "5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +238,7 @@ int main(void)
         cmocka_unit_test(the_windows_of_generations_follow_one_another),
         cmocka_unit_test(times_at_the_end_of_their_range_have_a_pane),
         cmocka_unit_test(windows_are_counted_as_panes_come_and_go),
+        cmocka_unit_test(a_batch_that_cannot_be_moved_is_refused_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
