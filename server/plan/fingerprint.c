@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "expr/function.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,24 +21,70 @@ static void add_typed(struct buffer *out, const char *name, const struct type *t
     buffer_fini(&text);
 }
 
-static void add_expr(struct buffer *out, const struct expr *expr)
+/* ---- what a column is, whatever it is called: renaming it changes no state ---- */
+
+static bool is_window(const struct expr *expr)
 {
-    struct buffer text = {0};
-    expr_print_name(&text, expr);
-    add_typed(out, buffer_text(&text), expr->type);
-    buffer_fini(&text);
+    return expr->kind == EXPR_CALL && expr->type->id == TYPE_STRUCT &&
+           (strcmp(expr->call.function->name, "window") == 0 ||
+            strcmp(expr->call.function->name, "pane") == 0);
 }
 
-static void add_exprs(struct buffer *out, const char *name, struct expr *const *exprs,
-                      uint32_t count)
+static const char *origin(const struct plan_node *node, uint32_t ordinal);
+
+/* Of an expression over the rows of a node; NULL: it is computed. */
+static const char *expr_origin(const struct expr *expr, const struct plan_node *input)
 {
+    if (is_window(expr))
+        return "window";
+    return expr->kind == EXPR_COLUMN && expr->column.ordinal >= 0
+               ? origin(input, (uint32_t)expr->column.ordinal)
+               : NULL;
+}
+
+/* The name that a column of a node has where it comes from; NULL: nothing but a name it got later,
+ * since it is computed. */
+static const char *origin(const struct plan_node *node, uint32_t ordinal)
+{
+    switch (node->kind) {
+    case PLAN_PROJECT:
+        return expr_origin(node->project.exprs[ordinal], node->children[0]);
+    case PLAN_EXPAND:
+        return expr_origin(node->expand.projections[0][ordinal], node->children[0]);
+    case PLAN_FILTER:
+    case PLAN_WATERMARK:
+    case PLAN_DEDUP:
+    case PLAN_LIMIT:
+        return origin(node->children[0], ordinal);
+    default:
+        return node->schema->fields[ordinal].name;
+    }
+}
+
+static struct expr *name_column(struct arena *arena, struct expr *expr, void *arg)
+{
+    const char *name = expr->kind == EXPR_COLUMN ? expr_origin(expr, arg) : NULL;
+    return name == NULL
+               ? expr
+               : expr_column(arena, expr->column.attribute_id, name, expr->type, expr->nullable);
+}
+
+/* The expressions of an operator over the rows of `input`. */
+static void add_exprs(struct buffer *out, const char *name, struct expr *const *exprs,
+                      uint32_t count, struct plan_node *input)
+{
+    struct arena *arena = arena_new("fingerprint", 0);
     buffer_printf(out, ",\"%s\":[", name);
     for (uint32_t i = 0; i < count; i++) {
+        struct buffer text = {0};
         if (i > 0)
             buffer_add_byte(out, ',');
-        add_expr(out, exprs[i]);
+        expr_print_name(&text, expr_rewrite(arena, exprs[i], name_column, input));
+        add_typed(out, buffer_text(&text), exprs[i]->type);
+        buffer_fini(&text);
     }
     buffer_add_byte(out, ']');
+    arena_free(arena);
 }
 
 static void add_columns(struct buffer *out, const char *name, const struct type *schema)
@@ -56,10 +103,12 @@ static void add_dedup(struct buffer *out, const struct plan_node *node)
     buffer_printf(out, ",\"withinWatermark\":%s,\"keys\":[",
                   node->dedup.within_watermark ? "true" : "false");
     for (uint32_t i = 0; i < node->dedup.column_count; i++) {
-        const struct type_field *field = &node->schema->fields[node->dedup.columns[i]];
+        uint32_t column = node->dedup.columns[i];
+        const char *name = origin(node->children[0], column);
+        const struct type_field *field = &node->schema->fields[column];
         if (i > 0)
             buffer_add_byte(out, ',');
-        add_typed(out, field->name, field->type);
+        add_typed(out, name == NULL ? field->name : name, field->type);
     }
     buffer_add_byte(out, ']');
 }
@@ -70,8 +119,9 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
     add_text(out, plan_kind_name(node->kind));
     switch (node->kind) {
     case PLAN_AGGREGATE:
-        add_exprs(out, "keys", node->aggregate.keys, node->aggregate.key_count);
-        add_exprs(out, "state", node->aggregate.aggregates, node->aggregate.aggregate_count);
+        add_exprs(out, "keys", node->aggregate.keys, node->aggregate.key_count, node->children[0]);
+        add_exprs(out, "state", node->aggregate.aggregates, node->aggregate.aggregate_count,
+                  node->children[0]);
         if (node->aggregate.pane_key >= 0)
             buffer_printf(out, ",\"slidingWindow\":[%lld,%lld,%lld]",
                           (long long)node->aggregate.window_size_us,
@@ -82,13 +132,13 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
         add_dedup(out, node);
         break;
     case PLAN_JOIN:
-        add_exprs(out, "leftKeys", node->join.left_keys, node->join.key_count);
-        add_exprs(out, "rightKeys", node->join.right_keys, node->join.key_count);
+        add_exprs(out, "leftKeys", node->join.left_keys, node->join.key_count, node->children[0]);
+        add_exprs(out, "rightKeys", node->join.right_keys, node->join.key_count, node->children[1]);
         add_columns(out, "left", node->children[0]->schema);
         add_columns(out, "right", node->children[1]->schema);
         break;
     case PLAN_SESSION:
-        add_exprs(out, "keys", node->session.keys, node->session.key_count);
+        add_exprs(out, "keys", node->session.keys, node->session.key_count, node->children[0]);
         break;
     default:
         break;
