@@ -107,6 +107,7 @@ struct segment_scan {
     int64_t first_batch;
     bool last;
     struct bytes content;
+    struct vfs_map *map;
 };
 
 static uint64_t used_bytes(struct bytes content)
@@ -163,6 +164,7 @@ static enum status visit_segment(const struct segment_scan *scan, struct log_vis
         out->records++;
         out->size_bytes += size;
         offset += size;
+        vfs_map_passed(scan->map, (size_t)offset);
         if (visitor != NULL && visitor->done)
             return OK;
     }
@@ -171,10 +173,9 @@ static enum status visit_segment(const struct segment_scan *scan, struct log_vis
 static enum status scan_one(struct vfs *vfs, struct segment_scan *scan, struct log_visitor *visitor,
                             struct log_summary *out, struct error *err)
 {
-    struct vfs_map *map = NULL;
-    TRY(vfs_map(vfs, scan->path, &map, &scan->content, err));
+    TRY(vfs_map(vfs, scan->path, &scan->map, &scan->content, err));
     enum status status = visit_segment(scan, visitor, out, err);
-    vfs_unmap(map);
+    vfs_unmap(scan->map);
     return status;
 }
 

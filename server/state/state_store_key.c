@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SUM_BYTES ((size_t)1 << 20)
+
 #define HEAD               "tidemill state snapshot 1\n"
 #define MANIFEST_BYTES_MAX ((size_t)64 << 20)
 
@@ -86,7 +88,12 @@ static enum status sum_file(struct vfs *vfs, const char *path, struct state_file
     struct bytes content;
     TRY(vfs_map(vfs, path, &map, &content, err));
     file->size_bytes = content.size_bytes;
-    file->crc = crc32c(0, content.data, content.size_bytes);
+    file->crc = crc32c(0, NULL, 0);
+    for (size_t at = 0; at < content.size_bytes; at += SUM_BYTES) { /* not all in memory at once */
+        size_t left = content.size_bytes - at;
+        file->crc = crc32c(file->crc, content.data + at, left < SUM_BYTES ? left : SUM_BYTES);
+        vfs_map_passed(map, at);
+    }
     vfs_unmap(map);
     return OK;
 }
