@@ -18,7 +18,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_TRIES    100
+#define LOCK_PAUSE_NS 20000000
 
 int exit_code_of(const struct error *err)
 {
@@ -109,7 +113,8 @@ static enum status find_binary(char binary[PATH_MAX], struct error *err)
     return OK;
 }
 
-/* The data directory, absolute, and nobody else's. */
+/* The data directory, absolute, and nobody else's.  A server that was killed may have been starting
+ * a worker: a process that is not yet another program has its lock for some moments more. */
 static enum status take_data_dir(struct server *server, struct error *err)
 {
     const char *dir = config_text(server->config, SETTING_dataDir);
@@ -126,9 +131,13 @@ static enum status take_data_dir(struct server *server, struct error *err)
     (void)snprintf(path, sizeof path, "%s/server.lock",
                    config_text(server->config, SETTING_dataDir));
     (void)snprintf(holder, sizeof holder, "the server with process id %ld", (long)getpid());
-    if (vfs_posix_lock_as(path, holder, &server->lock, err) != OK)
-        return error_wrap(err, "data directory");
-    return OK;
+    status = vfs_posix_lock_as(path, holder, &server->lock, err);
+    for (int i = 0; i < LOCK_TRIES && status == STATUS_CHECKPOINT__LOCKED; i++) {
+        error_clear(err);
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE_NS}, NULL);
+        status = vfs_posix_lock_as(path, holder, &server->lock, err);
+    }
+    return status == OK ? OK : error_wrap(err, "data directory");
 }
 
 /* <dataDir>/server.json tells scripts and tests where the server listens. */

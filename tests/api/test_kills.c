@@ -12,11 +12,16 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define KILLS_DEFAULT 20
 #define ROWS_PER_FILE 50
@@ -132,8 +137,51 @@ static void the_output_is_the_input(void **state)
     json_decref(verified);
 }
 
+/* Until the file has been opened so often by others. */
+static void await_opens(int watch, int opens)
+{
+    char events[4096];
+    while (opens > 0) {
+        ssize_t size = read(watch, events, sizeof events);
+        for (ssize_t at = 0; at < size;) {
+            struct inotify_event event;
+            memcpy(&event, events + at, sizeof event);
+            at += (ssize_t)(sizeof event + event.len);
+            opens--;
+        }
+    }
+}
+
+/* A process that the killed server was just starting has its lock, until it is another program. */
+static void a_server_waits_for_the_lock_of_one_that_was_killed(void **state)
+{
+    (void)state;
+    char path[128];
+    int how = 0;
+    server_kill(&server);
+    (void)snprintf(path, sizeof path, "%s/server.lock", server.data_dir);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int watch = inotify_init1(IN_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)alarm(60);
+        await_opens(watch, 2); /* the first time it was in vain */
+        _exit(0);
+    }
+    (void)close(fd);
+    (void)close(watch);
+    server_restart(&server, flags);
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFEXITED(how));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_output_is_the_input)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_output_is_the_input),
+        cmocka_unit_test(a_server_waits_for_the_lock_of_one_that_was_killed),
+    };
     return cmocka_run_group_tests_name("api/kills", tests, setup, fixture_teardown) != 0;
 }
