@@ -163,8 +163,10 @@ static void the_state_is_made_again_from_a_snapshot_and_the_log(void **state)
 static void a_worker_that_is_killed_while_batches_run_again_goes_on(void **state)
 {
     (void)state;
-    static const char *const points[] = {"post_intent", "post_sync",       "mid_commit",
-                                         "post_sink",   "mid_state_apply", "pre_snapshot_rename"};
+    static const char *const points[] = {"pre_intent",          "post_intent",     "mid_write",
+                                         "post_sync",           "mid_commit",      "post_sink",
+                                         "post_commit",         "mid_state_apply", "mid_snapshot",
+                                         "pre_snapshot_rename", "post_snapshot"};
     if (!failpoints)
         skip();
     create("killed");
