@@ -238,18 +238,6 @@ static bool corr(const struct pair *state, double *out)
 }
 
 /* Of the regression functions a is y and b is x. */
-static bool regr_avgx(const struct pair *state, double *out)
-{
-    *out = state->mean_b;
-    return state->n > 0;
-}
-
-static bool regr_avgy(const struct pair *state, double *out)
-{
-    *out = state->mean_a;
-    return state->n > 0;
-}
-
 static bool regr_sxx(const struct pair *state, double *out)
 {
     *out = state->m2_b;
@@ -294,8 +282,6 @@ static bool regr_r2(const struct pair *state, double *out)
 NUMBER_AGGREGATE(pair, covar_pop);
 NUMBER_AGGREGATE(pair, covar_samp);
 NUMBER_AGGREGATE(pair, corr);
-NUMBER_AGGREGATE(pair, regr_avgx);
-NUMBER_AGGREGATE(pair, regr_avgy);
 NUMBER_AGGREGATE(pair, regr_sxx);
 NUMBER_AGGREGATE(pair, regr_syy);
 NUMBER_AGGREGATE(pair, regr_sxy);
@@ -321,3 +307,59 @@ const struct aggregate_ops aggregate_regr_count = {
     .save = aggregate_save_plain,
     .load = aggregate_load_plain,
 };
+
+/* ---- the means of pairs: of sums, as those of avg ---- */
+
+struct sums {
+    double n, a, b;
+};
+
+static size_t sums_bytes(const struct expr *expr)
+{
+    (void)expr;
+    return sizeof(struct sums);
+}
+
+static enum status sums_update(const struct aggregate_update *update, struct error *err)
+{
+    (void)err;
+    for (uint32_t i = 0; i < update->selected; i++) {
+        uint32_t row = aggregate_row(update, i);
+        if (aggregate_arg_is_null(update, 0, row) || aggregate_arg_is_null(update, 1, row))
+            continue;
+        struct sums *state = (void *)aggregate_state(update, i);
+        state->n += 1;
+        state->a += AGGREGATE_ARG(double, update, 0, row);
+        state->b += AGGREGATE_ARG(double, update, 1, row);
+    }
+    return OK;
+}
+
+static enum status sums_merge(const struct expr *expr, struct arena *arena, uint8_t *into,
+                              const uint8_t *from, struct error *err)
+{
+    (void)expr;
+    (void)arena;
+    (void)err;
+    struct sums *x = (void *)into;
+    const struct sums *y = (const void *)from;
+    x->n += y->n;
+    x->a += y->a;
+    x->b += y->b;
+    return OK;
+}
+
+static bool regr_avgx(const struct sums *state, double *out)
+{
+    *out = state->b / state->n;
+    return state->n > 0;
+}
+
+static bool regr_avgy(const struct sums *state, double *out)
+{
+    *out = state->a / state->n;
+    return state->n > 0;
+}
+
+NUMBER_AGGREGATE(sums, regr_avgx);
+NUMBER_AGGREGATE(sums, regr_avgy);
