@@ -4,6 +4,7 @@
 #include "base/failpoint.h"
 #include "base/metric.h"
 #include "base/vfs_posix.h"
+#include "checkpoint/identity.h"
 #include "control/reports.h"
 #include "sink/sink_file.h"
 #include "spec/diagnostics.h"
@@ -187,16 +188,18 @@ void control_check_shared(struct control *control, const struct query_spec *spec
     free(list);
 }
 
-/* True if the checkpoint has an id already: the batches may be its own. */
-static bool has_begun(const struct query_definition *definition)
+/* Whether the sink of a query with this checkpoint takes the directory of `owner` for its own: not
+ * if the checkpoint is of another id, or has none yet.  What cannot be read says nothing. */
+static bool is_owner(const char *checkpoint, const char *owner)
 {
-    if (definition == NULL || definition->checkpoint == NULL)
+    struct identity identity;
+    struct error ignored = ERROR_INIT;
+    bool found = false;
+    if (checkpoint == NULL)
         return false;
-    struct buffer path = {0};
-    buffer_printf(&path, "%s/identity.json", definition->checkpoint);
-    bool found = vfs_exists(vfs_posix(), buffer_text(&path));
-    buffer_fini(&path);
-    return found;
+    if (identity_read(vfs_posix(), checkpoint, &identity, &found, &ignored) != OK)
+        return true;
+    return found && strcmp(identity.query_id, owner) == 0;
 }
 
 /* True if a query that is there has a directory of the definition's. */
@@ -228,9 +231,12 @@ void control_check_leftover(struct control *control, const struct query_spec *sp
     struct query_definition *definition =
         query_definition_new(spec, name == NULL ? "" : name, "{}");
     char owner[SINK_OWNER_SIZE];
-    if (may_look(control, definition->sink_path) && !has_begun(definition) &&
-        !has_begun(same == NULL ? NULL : same->definition) &&
+    const char *checkpoint = definition->checkpoint;
+    if (checkpoint == NULL && same != NULL)
+        checkpoint = same->definition->checkpoint;
+    if (may_look(control, definition->sink_path) &&
         sink_file_owner(vfs_posix(), definition->sink_path, owner) &&
+        !is_owner(checkpoint, owner) &&
         !is_shared(control, definition)) { /* said with its name, then */
         struct error err = ERROR_INIT;
         (void)error_raise(&err, STATUS_SINK_PATH_IN_USE, "path", definition->sink_path, "queryId",

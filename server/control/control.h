@@ -58,8 +58,8 @@ struct query_snapshot **control_list(struct control *control, size_t *count);
 void control_check_shared(struct control *control, const struct query_spec *spec, const char *name,
                           struct diagnostics *diagnostics);
 
-/* Whether the sink's directory holds the batches of a query that is gone: without a checkpoint that
- * has begun, none can be this query's (`name`; NULL: a new one).  Threads: any. */
+/* Whether the sink's directory holds the batches of another query, also of one that is gone: those
+ * of this query (`name`; NULL: a new one) have the id of its checkpoint.  Threads: any. */
 void control_check_leftover(struct control *control, const struct query_spec *spec,
                             const char *name, struct diagnostics *diagnostics);
 

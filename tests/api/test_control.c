@@ -389,6 +389,41 @@ static void the_output_of_a_deleted_query_is_left_alone(void **state)
     remove_query("late");
 }
 
+/* A query that has run moves with its checkpoint's id, or not at all. */
+static void a_query_that_has_run_is_not_moved_to_the_output_of_another(void **state)
+{
+    (void)state;
+    char body[1024];
+    static const char *const outs[] = {"moved", "kept"};
+    make_dir(&server, "kept");
+    make_dir(&server, "moved-in");
+    write_file(&server, "moved-in/1.json", "{\"a\":1}\n");
+    for (int i = 0; i < 3; i++) {
+        if (i == 1)
+            write_file(&server, "kept/.tidemill-0f2f1c0a-7a6b-4b0e-9d0c-1f2e3d4c5b6a-3", "");
+        (void)snprintf(
+            body, sizeof body,
+            "{\"name\":\"moved\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a "
+            "INT\",\"options\":{\"path\":\"%s/moved-in\"}}},\"sql\":\"SELECT a FROM c\","
+            "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/%s\"}},\"labels\":{"
+            "\"n\":\"%d\"},\"trigger\":{\"availableNow\":true}}",
+            server.dir, server.dir, outs[i % 2], i);
+        const struct call put = {.method = "PUT",
+                                 .path = "/v1/queries/moved?apply=now",
+                                 .body = body,
+                                 .headers = {i > 0 ? "If-Match: *" : "If-None-Match: *", NULL}};
+        if (i == 1) {
+            refused(&server, &put, 409, "SINK_PATH_IN_USE");
+            continue;
+        }
+        struct reply reply = call(&server, &put); /* the third time to its own output */
+        assert_in_range(reply.status, 200, 201);
+        reply_free(&reply);
+        await_state(&server, "moved", "FINISHED");
+    }
+    remove_query("moved");
+}
+
 /* A worker that does not answer is killed; the query is stopped and loses nothing by it. */
 static void a_hung_worker_does_not_stop_a_stop(void **state)
 {
@@ -422,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
         cmocka_unit_test(a_damaged_record_is_shown_and_left_alone),
         cmocka_unit_test(two_queries_never_write_to_one_directory),
+        cmocka_unit_test(a_query_that_has_run_is_not_moved_to_the_output_of_another),
         cmocka_unit_test(the_output_of_a_deleted_query_is_left_alone),
         cmocka_unit_test(a_hung_worker_does_not_stop_a_stop),
     };
