@@ -48,10 +48,8 @@ static void set_first(struct state_entry *entry, struct join_row *row)
     memcpy(state_value(entry), &row, sizeof row);
 }
 
-void join_rows_free(struct join_rows *rows)
+static void free_content(struct join_rows *rows)
 {
-    if (rows == NULL)
-        return;
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
     while ((entry = state_next(rows->keys, rows->bucket, &cursor)) != NULL)
@@ -63,7 +61,31 @@ void join_rows_free(struct join_rows *rows)
     for (uint32_t i = 0; i < rows->slice_count; i++)
         free(rows->slices[i].rows);
     free(rows->slices);
+}
+
+void join_rows_free(struct join_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    free_content(rows);
     free(rows);
+}
+
+void join_rows_clear(struct join_rows *rows)
+{
+    free_content(rows);
+    *rows = (struct join_rows){.keys = state_table_new(sizeof(struct join_row *))};
+    rows->bucket = state_bucket_open(rows->keys, STATE_NO_END);
+}
+
+struct state_entry *join_rows_next_key(const struct join_rows *rows, struct state_cursor *cursor)
+{
+    return state_next(rows->keys, rows->bucket, cursor);
+}
+
+struct bytes join_rows_entry_key(const struct join_rows *rows, const struct state_entry *entry)
+{
+    return state_key(rows->keys, entry);
 }
 
 struct join_row *join_rows_find(const struct join_rows *rows, struct bytes key, uint64_t hash)
@@ -215,7 +237,8 @@ uint64_t join_rows_count(const struct join_rows *rows)
 
 uint64_t join_rows_bytes(const struct join_rows *rows)
 {
-    return rows->bytes + state_table_bytes(rows->keys);
+    uint64_t slices = rows->slice_capacity * sizeof *rows->slices;
+    return rows->bytes + slices + state_table_bytes(rows->keys);
 }
 
 void join_rows_pack(struct join_rows *rows)

@@ -45,6 +45,13 @@ void join_rows_remove(struct join_rows *rows, struct join_row *row);
 
 struct bytes join_row_key(const struct join_rows *rows, const struct join_row *row);
 
+/* The keys, in no order; NULL after the last.  *cursor is 0 in the beginning. */
+struct state_entry *join_rows_next_key(const struct join_rows *rows, struct state_cursor *cursor);
+struct bytes join_rows_entry_key(const struct join_rows *rows, const struct state_entry *entry);
+
+/* Removes all. */
+void join_rows_clear(struct join_rows *rows);
+
 uint64_t join_rows_count(const struct join_rows *rows);
 uint64_t join_rows_bytes(const struct join_rows *rows);
 

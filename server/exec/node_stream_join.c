@@ -6,12 +6,16 @@
  * of the condition that speaks of its own side alone is not kept, since it has no partner ever; of
  * a preserved side it comes out with NULLs at once.  What is let go of a preserved side without
  * ever having had a partner comes out with NULLs then.
+ *
+ * Rows that were let go (exec/join_spill.h) come back when a batch has rows of their keys, and when
+ * a pass over the disk, made once the watermark has reached the first of them, finds ended ones.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/join_bounds.h"
 #include "exec/join_rows.h"
+#include "exec/join_spill.h"
 #include "exec/node_exchange_writer.h"
 #include "exec/stateful.h"
 #include "expr/function.h"
@@ -54,6 +58,7 @@ struct stream_join {
     uint32_t change_capacity;
     struct arena *arena; /* of the batch: keys of what is gone */
     struct operator_stats stats;
+    struct join_spill spill;
 };
 
 /* Which sides an expression speaks of: bit 0 left, bit 1 right. */
@@ -154,6 +159,7 @@ static enum status join_open(struct exec_node *self, struct arena *query,
         TRY(open_side(join, query, node, i, err));
         join->side[i].limit = limits[i];
     }
+    join_spill_init(&join->spill, join->side[0].rows, join->side[1].rows);
     uint32_t width = join->side[0].width + join->side[1].width;
     struct type_field *fields = arena_new_object(query, (width + 1) * sizeof *fields);
     for (uint32_t i = 0; i < width; i++)
@@ -179,6 +185,7 @@ static enum status join_begin(struct exec_node *self, struct exec_context *ctx, 
     join->change_count = 0;
     join->stats = (struct operator_stats){0};
     arena_reset(join->arena);
+    spill_begin(&join->spill.spill);
     join_rows_pack(join->side[0].rows);
     join_rows_pack(join->side[1].rows);
     return OK;
@@ -507,30 +514,113 @@ static enum status emit_found(struct exec_node *self, struct exec_context *ctx,
     return exec_emit(self, ctx, &out, err);
 }
 
+/* With the keys of its rows. */
+static enum status new_arrival(struct exec_node *self, struct exec_context *ctx, int side,
+                               const struct batch *rows, struct arrival **out,
+                               struct vector ***keys, struct error *err)
+{
+    struct arena *arena = ctx->batch_arena;
+    struct arrival *arrival = arena_new_object(arena, sizeof *arrival);
+    arrival->side = side;
+    arrival->batch = rows;
+    arrival->keys = arena_new_object(arena, rows->rows * sizeof *arrival->keys);
+    arrival->hashes = arena_new_object(arena, rows->rows * sizeof *arrival->hashes);
+    arrival->null = arena_new_object(arena, rows->rows * sizeof *arrival->null);
+    arrival->found = arena_new_object(arena, rows->rows * sizeof *arrival->found);
+    *out = arrival;
+    return encode_keys(self, ctx, arrival, keys, err);
+}
+
+/* The rows of the round. */
+static enum status rows_of_round(struct exec_node *self, struct exec_context *ctx, int side,
+                                 const struct batch *batch, struct batch *out, struct error *err)
+{
+    struct arrival *arrival = NULL;
+    struct vector **keys = NULL;
+    *out = *batch;
+    if (ctx->rounds <= 1 || batch->selected == 0)
+        return OK;
+    TRY(new_arrival(self, ctx, side, batch, &arrival, &keys, err));
+    uint16_t *rows = arena_new_object(ctx->batch_arena, (batch->selected + 1) * sizeof *rows);
+    out->selection = rows;
+    out->selected = 0;
+    for (uint32_t i = 0; i < batch->selected; i++)
+        if (exec_in_round(ctx, arrival->hashes[batch_row(batch, i)]))
+            rows[out->selected++] = (uint16_t)batch_row(batch, i);
+    return OK;
+}
+
 static enum status join_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                              const struct batch *batch, struct error *err)
 {
     struct stream_join *join = self->state;
     CHECK_MAGIC(join, JOIN_MAGIC);
     CHECK(input < 2);
+    struct batch mine;
     struct batch rows;
     struct vector **keys = NULL;
-    TRY(narrow(self, ctx, (int)input, batch, &rows, err));
+    struct arrival *arrival = NULL;
+    TRY(rows_of_round(self, ctx, (int)input, batch, &mine, err));
+    TRY(narrow(self, ctx, (int)input, &mine, &rows, err));
     if (rows.selected == 0)
         return OK;
-    struct arena *arena = ctx->batch_arena;
-    struct arrival *arrival = arena_new_object(arena, sizeof *arrival);
-    arrival->side = (int)input;
-    arrival->batch = &rows;
-    arrival->keys = arena_new_object(arena, rows.rows * sizeof *arrival->keys);
-    arrival->hashes = arena_new_object(arena, rows.rows * sizeof *arrival->hashes);
-    arrival->null = arena_new_object(arena, rows.rows * sizeof *arrival->null);
-    arrival->found = arena_new_object(arena, rows.rows * sizeof *arrival->found);
-    TRY(encode_keys(self, ctx, arrival, &keys, err));
+    TRY(new_arrival(self, ctx, (int)input, &rows, &arrival, &keys, err));
     TRY(find_partners(self, ctx, arrival, err));
     if (self->plan->join.kind == JOIN_LEFT_SEMI && input == 0)
         TRY(emit_found(self, ctx, arrival, err));
     return keep_rows(self, ctx, arrival, keys, err);
+}
+
+/* Notes the keys of a batch that may be on the disk only. */
+static enum status want_keys(struct exec_node *self, struct exec_context *ctx, int side,
+                             const struct batch *batch, struct error *err)
+{
+    struct stream_join *join = self->state;
+    struct arrival *arrival = NULL;
+    struct vector **keys = NULL;
+    if (batch->selected == 0)
+        return OK;
+    TRY(new_arrival(self, ctx, side, batch, &arrival, &keys, err));
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        uint32_t row = batch_row(batch, i);
+        if (exec_in_round(ctx, arrival->hashes[row]))
+            join_spill_want(&join->spill, arrival->keys[row], arrival->hashes[row]);
+    }
+    return OK;
+}
+
+static enum status want_left(struct exec_node *self, struct exec_context *ctx,
+                             const struct batch *batch, struct error *err)
+{
+    return want_keys(self, ctx, 0, batch, err);
+}
+
+static enum status want_right(struct exec_node *self, struct exec_context *ctx,
+                              const struct batch *batch, struct error *err)
+{
+    return want_keys(self, ctx, 1, batch, err);
+}
+
+static enum status join_pull(struct exec_node *self, struct exec_context *ctx, uint32_t input,
+                             struct exec_node *writer, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    if (!spill_is_empty(&join->spill.spill)) {
+        TRY(exchange_look(writer, self, ctx, input == 0 ? want_left : want_right, err));
+        TRY(join_spill_fetch(&join->spill, err));
+    }
+    return exchange_pull(self, ctx, input, writer, err);
+}
+
+/* Pairs have come out as rows came. */
+static enum status join_end_round(struct exec_node *self, struct exec_context *ctx,
+                                  struct error *err)
+{
+    (void)self;
+    (void)ctx;
+    (void)err;
+    return OK;
 }
 
 /* Rows that are let go, collected to be padded. */
@@ -568,6 +658,7 @@ static enum status let_go(void *arg, struct join_row *row, struct error *err)
     struct join_side *side = &join->side[eviction->side];
     join->stats.rows_removed++;
     forget_change(join, row);
+    join_spill_note_gone(&join->spill, join_row_key(side->rows, row));
     if (row->run != eviction->ctx->run) {
         struct buffer key = {0};
         put_change_key(&key, eviction->side, row->seq, join_row_key(side->rows, row));
@@ -589,18 +680,18 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
     CHECK_MAGIC(join, JOIN_MAGIC);
     struct eviction *eviction = malloc(sizeof *eviction);
     CHECK(eviction != NULL);
-    enum status status = OK;
+    int64_t limits[2] = {limit_us(&join->side[0], ctx), limit_us(&join->side[1], ctx)};
+    enum status status = join_spill_sift(&join->spill, limits, err);
     for (int side = 0; side < 2 && status == OK; side++) {
         *eviction = (struct eviction){.node = self, .ctx = ctx, .side = side};
-        int64_t limit = limit_us(&join->side[side], ctx);
-        if (limit == INT64_MIN)
+        if (limits[side] == INT64_MIN)
             continue;
-        status = join_rows_evict(join->side[side].rows, limit, let_go, eviction, err);
+        status = join_rows_evict(join->side[side].rows, limits[side], let_go, eviction, err);
         if (status == OK)
             status = flush_padded(eviction, err);
     }
     free(eviction);
-    return status;
+    return status == OK ? join_spill_forget_gone(&join->spill, err) : status;
 }
 
 static void put_row(struct stream_join *join, int side, const struct join_row *row,
@@ -654,13 +745,17 @@ static enum status join_restore(struct exec_node *self, const struct change *cha
     uint64_t seq = 0;
     for (int i = 0; i < 8; i++)
         seq |= (uint64_t)change->key.data[1 + i] << (8 * i);
+    join_spill_want(&join->spill, key, hash);
+    TRY(join_spill_fetch(&join->spill, err));
     struct join_row *row = join_rows_find(rows, key, hash);
     while (row != NULL && row->seq != seq)
         row = row->next;
     if (change->kind == CHANGE_TAKE) {
-        if (row != NULL)
-            join_rows_remove(rows, row);
-        return OK;
+        if (row == NULL)
+            return OK;
+        join_spill_note_gone(&join->spill, key);
+        join_rows_remove(rows, row);
+        return join_spill_forget_gone(&join->spill, err);
     }
     if (change->value.size_bytes == 0)
         return damaged(err);
@@ -683,6 +778,32 @@ static void join_stats(const struct exec_node *self, struct operator_stats *out)
         out->rows_total += join_rows_count(join->side[side].rows);
         out->memory_bytes += join_rows_bytes(join->side[side].rows);
     }
+    out->rows_total += join->spill.row_count;
+    out->memory_bytes += join_spill_bytes(&join->spill) + arena_used_bytes(join->arena) +
+                         join->change_capacity * sizeof *join->changes;
+    stateful_spill_stats(&join->spill.spill, out);
+    out->rows_spilled = join->spill.row_count;
+}
+
+/* Without keys all rows are of one. */
+static struct spill *join_spill_of(struct exec_node *self)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    return self->plan->join.key_count == 0 ? NULL : &join->spill.spill;
+}
+
+static enum status join_let_go(struct exec_node *self, uint64_t bytes, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    (void)bytes;
+    free(join->changes);
+    join->changes = NULL;
+    join->change_count = join->change_capacity = 0;
+    arena_reset(join->arena);
+    arena_trim(join->arena);
+    return join_spill_let_go(&join->spill, err);
 }
 
 static bool join_wants_batch(const struct plan_node *node, enum emit_mode mode,
@@ -700,6 +821,7 @@ static void join_close(struct exec_node *self)
     struct stream_join *join = self->state;
     if (join == NULL)
         return;
+    join_spill_fini(&join->spill);
     join_rows_free(join->side[0].rows);
     join_rows_free(join->side[1].rows);
     arena_free(join->arena);
@@ -709,10 +831,13 @@ static void join_close(struct exec_node *self)
 static const struct stateful_ops join_stateful = {
     .name = "symmetricHashJoin",
     .writer = &node_exchange_writer,
-    .pull = exchange_pull,
+    .pull = join_pull,
     .changes = join_changes,
     .restore = join_restore,
     .stats = join_stats,
+    .spill = join_spill_of,
+    .let_go = join_let_go,
+    .end_round = join_end_round,
     .wants_batch = join_wants_batch,
 };
 

@@ -91,9 +91,10 @@ static void add_event_time(const struct query *query, int64_t watermark_us, bool
 
 #define OPERATORS_MAX 64
 
-/* Beside Spark's: what of the state is on the disk only, and what a batch read of it. */
-static void add_custom_metrics(const struct operator_stats *stats, bool dedup, bool ran,
-                               struct buffer *out)
+/* Beside Spark's: what of the state is on the disk only, what a batch read of it, and the most
+ * memory that counts for the limit, of all operators. */
+static void add_custom_metrics(const struct query *query, const struct operator_stats *stats,
+                               bool dedup, bool ran, struct buffer *out)
 {
     bool spilled = stats->rows_spilled > 0 || stats->spill_lookups > 0 || stats->spill_scanned > 0;
     if (!dedup && !spilled)
@@ -104,9 +105,11 @@ static void add_custom_metrics(const struct operator_stats *stats, bool dedup, b
     if (spilled)
         buffer_printf(out,
                       "%s\"numRowsSpilled\":%" PRIu64 ",\"numRowsUnspilled\":%" PRIu64
-                      ",\"spillKeysLookedUp\":%" PRIu64 ",\"spillRowsScanned\":%" PRIu64,
+                      ",\"spillKeysLookedUp\":%" PRIu64 ",\"spillRowsScanned\":%" PRIu64
+                      ",\"spillMemoryPeakBytes\":%" PRId64,
                       dedup ? "," : "", stats->rows_spilled, ran ? stats->rows_fetched : 0,
-                      ran ? stats->spill_lookups : 0, ran ? stats->spill_scanned : 0);
+                      ran ? stats->spill_lookups : 0, ran ? stats->spill_scanned : 0,
+                      ran ? state_budget_peak_bytes(query) : 0);
     buffer_add_text(out, "}");
 }
 
@@ -129,7 +132,7 @@ static void add_operator(const struct query *query, const struct stage_operator 
         name, stats->rows_total, ran ? stats->rows_updated : 0, query->timing.add_batch_us / 1000,
         stats->rows_removed, query->timing.state_us / 1000, stats->memory_bytes,
         ran ? stats->rows_dropped : 0, query->partitions, query->partitions);
-    add_custom_metrics(stats, dedup, ran, out);
+    add_custom_metrics(query, stats, dedup, ran, out);
     buffer_add_text(out, "}");
 }
 
@@ -207,6 +210,25 @@ static void begin_document(const struct query *query, int64_t batch_id, struct b
                   iso, batch_id, took_us / 1000);
 }
 
+/* Sources and sink, and the end of the document; without an intent, of an idle query. */
+static void add_ends(const struct query *query, const struct batch_intent *intent,
+                     int64_t output_rows, struct buffer *out)
+{
+    buffer_add_text(out, ",\"sources\":[");
+    bool first = true;
+    for (uint32_t i = 0; i < query->sources.count; i++) {
+        if (seen_before(&query->sources, i))
+            continue;
+        if (!first)
+            buffer_add_text(out, ",");
+        first = false;
+        add_source(query, i, intent == NULL ? NULL : &intent->sources[i], out);
+    }
+    buffer_add_text(out, "]");
+    add_sink(query, query->sink->ops->counts_rows ? output_rows : -1, out);
+    buffer_add_text(out, "}");
+}
+
 void progress_of_batch(const struct query *query, const struct batch_intent *intent,
                        struct buffer *out)
 {
@@ -217,19 +239,7 @@ void progress_of_batch(const struct query *query, const struct batch_intent *int
     add_durations(query, true, out);
     add_event_time(query, intent->eviction_watermark_us, true, out);
     add_operators(query, true, out);
-    buffer_add_text(out, ",\"sources\":[");
-    bool first = true;
-    for (uint32_t i = 0; i < query->sources.count; i++) {
-        if (seen_before(&query->sources, i))
-            continue;
-        if (!first)
-            buffer_add_text(out, ",");
-        first = false;
-        add_source(query, i, &intent->sources[i], out);
-    }
-    buffer_add_text(out, "]");
-    add_sink(query, query->sink->ops->counts_rows ? (int64_t)result->output_rows : -1, out);
-    buffer_add_text(out, "}");
+    add_ends(query, intent, (int64_t)result->output_rows, out);
 }
 
 void progress_idle(const struct query *query, struct buffer *out)
@@ -240,17 +250,5 @@ void progress_idle(const struct query *query, struct buffer *out)
     add_durations(query, false, out);
     add_event_time(query, watermark_global_us(&query->watermark), false, out);
     add_operators(query, false, out);
-    buffer_add_text(out, ",\"sources\":[");
-    bool first = true;
-    for (uint32_t i = 0; i < query->sources.count; i++) {
-        if (seen_before(&query->sources, i))
-            continue;
-        if (!first)
-            buffer_add_text(out, ",");
-        first = false;
-        add_source(query, i, NULL, out);
-    }
-    buffer_add_text(out, "]");
-    add_sink(query, query->sink->ops->counts_rows ? 0 : -1, out);
-    buffer_add_text(out, "}");
+    add_ends(query, NULL, 0, out);
 }

@@ -16,8 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 20000 /* of a file; their partial groups alone are more than the smallest limit */
-#define KEYS 30011
+#define ROWS  20000 /* of a file; their partial groups alone are more than the smallest limit */
+#define KEYS  30011
+#define LIMIT 1048576
+
+static int files_per_batch = 1;
 
 /* Rows of keys that every file has others of; later files share some with earlier ones. */
 static void write_rows(int file)
@@ -46,9 +49,9 @@ static void create(const char *name, const char *sql, const char *mode, const ch
         body, sizeof body,
         "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"k BIGINT, "
         "v BIGINT, at TIMESTAMP\",\"options\":{\"path\":\"%s/in\","
-        "\"maxFilesPerTrigger\":1}}},\"sql\":\"%s\",\"outputMode\":\"%s\","
+        "\"maxFilesPerTrigger\":%d}}},\"sql\":\"%s\",\"outputMode\":\"%s\","
         "\"sink\":{\"format\":\"%s\"}%s}",
-        name, server.dir, sql, mode, sink, more);
+        name, server.dir, files_per_batch, sql, mode, sink, more);
     json_decref(post(&server, "/v1/queries", body, 201));
 }
 
@@ -76,6 +79,24 @@ static int64_t spilled_rows(const char *query)
         json_object_get(json_object_get(entry, "customMetrics"), "numRowsSpilled"));
     json_decref(progress);
     return rows;
+}
+
+/* The most memory that the state has taken in a batch, by what is counted, is within the limit. */
+static void keeps_the_limit(const char *query)
+{
+    json_t *progress = read_of(query, "/progress?last=100");
+    const json_t *documents = json_object_get(progress, "progress");
+    int64_t most = 0;
+    for (size_t i = 0; i < json_array_size(documents); i++) {
+        const json_t *entry =
+            json_array_get(json_object_get(json_array_get(documents, i), "stateOperators"), 0);
+        int64_t peak = json_integer_value(
+            json_object_get(json_object_get(entry, "customMetrics"), "spillMemoryPeakBytes"));
+        most = peak > most ? peak : most;
+    }
+    assert_true(most > 0);
+    assert_true(most <= LIMIT);
+    json_decref(progress);
 }
 
 static void kill_worker(const char *query)
@@ -185,6 +206,7 @@ static void gives_the_same(const char *name, const char *sql, const char *mode, 
     char *got = rows_of(small);
     assert_true(strlen(want) > 1000);
     assert_string_equal(got, want);
+    keeps_the_limit(small);
     free(want);
     free(got);
 }
@@ -216,6 +238,51 @@ static void states_that_point_wait_on_the_disk(void **state)
                    "SELECT k, collect_list(v) AS l, max(CAST(v AS STRING)) AS m FROM c GROUP BY k "
                    "HAVING (k + count(*) * 0) % 11 = 0",
                    "complete", "");
+}
+
+/* What one batch changes of one partition is several times the limit. */
+static void a_batch_beyond_the_limit_is_taken_in_rounds(void **state)
+{
+    (void)state;
+    const char *one = ",\"conf\":{\"spark.sql.shuffle.partitions\":\"1\"}";
+    char dedup[512];
+    (void)snprintf(dedup, sizeof dedup,
+                   "%s,\"views\":[{\"name\":\"w\",\"sql\":\"SELECT k, v, repeat('x', 60 + v %% 7) "
+                   "AS x FROM c\"},{\"name\":\"d\",\"from\":\"w\",\"dropDuplicates\":[\"k\"]}]",
+                   one);
+    files_per_batch = 1000;
+    gives_the_same("one_batch",
+                   "SELECT k, count(*) AS n, sum(v) AS s FROM c GROUP BY k "
+                   "HAVING (k + count(*) * 0) % 11 = 0",
+                   "update", one);
+    gives_the_same(
+        "one_batch_lists",
+        "SELECT k, sort_array(collect_list(v)) AS l, max(CAST(v AS STRING)) AS m FROM c GROUP BY k "
+        "HAVING (k + count(*) * 0) % 11 = 0",
+        "update", one);
+    gives_the_same("one_batch_uniq", "SELECT k, v, x FROM d WHERE (k + v * 0) % 11 = 0", "append",
+                   dedup);
+    gives_the_same("one_batch_sessions",
+                   "SELECT session_window(at, '10 seconds') AS w, k, count(*) AS n, sum(v) AS s "
+                   "FROM c GROUP BY session_window(at, '10 seconds'), k "
+                   "HAVING (k + count(*) * 0) % 23 = 0",
+                   "complete", one);
+    files_per_batch = 1;
+}
+
+/* Rows of both sides, of one key a few, in batches of all sizes. */
+static void a_join_beyond_the_limit_gives_the_same_results(void **state)
+{
+    (void)state;
+    const char *sql = "SELECT l.k, l.v AS lv, r.v AS rv, r.x FROM l JOIN r ON l.k = r.k "
+                      "WHERE l.k % 97 = 0 OR r.v + l.v < 3";
+    const char *views =
+        ",\"views\":[{\"name\":\"l\",\"sql\":\"SELECT k, v FROM c WHERE v < 50\"},{\"name\":"
+        "\"r\",\"sql\":\"SELECT k, v, repeat('x', 20 + v % 7) AS x FROM c WHERE v > 40\"}]";
+    gives_the_same("pairs", sql, "append", views);
+    files_per_batch = 1000;
+    gives_the_same("pairs_of_one_batch", sql, "append", views);
+    files_per_batch = 1;
 }
 
 static void groups_can_be_moved(void **state)
@@ -261,6 +328,8 @@ int main(void)
         cmocka_unit_test(rows_of_a_batch_wait_on_the_disk),
         cmocka_unit_test(sessions_of_a_batch_wait_on_the_disk),
         cmocka_unit_test(states_that_point_wait_on_the_disk),
+        cmocka_unit_test(a_batch_beyond_the_limit_is_taken_in_rounds),
+        cmocka_unit_test(a_join_beyond_the_limit_gives_the_same_results),
         cmocka_unit_test(groups_can_be_moved),
         cmocka_unit_test(panes_of_sliding_windows_wait_on_the_disk),
         cmocka_unit_test(one_group_beyond_the_limit_is_refused),
