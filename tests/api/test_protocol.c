@@ -216,6 +216,15 @@ static void ambiguous_requests_are_refused(void **state)
          "POST /v1/validate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
          "Connection: close\r\n\r\n",
          501},
+        {"no length", "POST /v1/validate HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n{}", 400},
+        {"a length that no number holds",
+         "POST /v1/validate HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
+         413},
+        {"no chunk",
+         "POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+         "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+         400},
+        {"no header line", "GET /livez HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n", 400},
         {"another version", "GET /livez HTTP/2.0\r\nHost: a\r\nConnection: close\r\n\r\n", 505},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
