@@ -377,7 +377,6 @@ static enum status close_sessions(struct emission *emission, struct state_entry 
         }
         touch(state, entry, run);
         state->stats.rows_removed++;
-        state->stats.rows_updated += item->run == run ? 1 : 0;
         TRY(emit(emission, key, item, err));
         session_store_remove(store, list, i);
     }
@@ -506,16 +505,14 @@ static enum status emit_all(struct emission *emission, struct error *err)
     return flush(emission, err);
 }
 
-/* Of the sessions that are left: close_sessions() has counted the others. */
-static void count_updated(struct session_aggregate *state, uint32_t run)
+/* Before any session is closed: all of a key that has got rows count, as Spark writes them all;
+ * and those that the state had with a start that is none any more count as removed. */
+static void count_updated(struct session_aggregate *state)
 {
-    for (uint32_t i = 0; i < state->touched_count; i++) {
-        struct state_entry *entry = state->touched[i];
-        const struct session_list *list = session_list_of(entry);
-        for (uint32_t s = 0; !session_entry_is_gone(entry) && s < list->count; s++)
-            state->stats.rows_updated +=
-                session_item_at(&state->store, list, s)->run == run ? 1 : 0;
-    }
+    for (uint32_t i = 0; i < state->touched_count; i++)
+        state->stats.rows_updated += session_list_of(state->touched[i])->count;
+    state->stats.rows_removed += state->store.replaced;
+    state->store.replaced = 0;
 }
 
 static enum status session_finish(struct exec_node *self, struct exec_context *ctx,
@@ -530,13 +527,13 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     emission->count = 0;
     emission->blocks = malloc((size_t)BATCH_ROWS_MAX * state->calls.block_bytes + 1);
     CHECK(emission->blocks != NULL);
+    count_updated(state);
     enum status status =
         ctx->mode == EMIT_COMPLETE ? emit_all(emission, err) : evict(emission, err);
     if (status == OK)
         status = forget_gone(state, err);
     free(emission->blocks);
     free(emission);
-    count_updated(state, ctx->run);
     return status;
 }
 
@@ -546,8 +543,9 @@ static enum status session_end_round(struct exec_node *self, struct exec_context
 {
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
+    (void)ctx;
     (void)err;
-    count_updated(state, ctx->run);
+    count_updated(state);
     return OK;
 }
 

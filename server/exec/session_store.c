@@ -207,7 +207,7 @@ struct session_item *session_store_append(struct session_store *store, struct st
 
 /* The sessions behind `at` that it has come to touch become part of it. */
 static enum status merge_behind(struct session_store *store, struct session_list *list, uint32_t at,
-                                struct error *err)
+                                uint32_t run, struct error *err)
 {
     struct session_item *into = session_item_at(store, list, at);
     while (at + 1 < list->count) {
@@ -218,6 +218,7 @@ static enum status merge_behind(struct session_store *store, struct session_list
             into->end_us = next->end_us;
         if (next->noted < into->noted)
             into->noted = next->noted;
+        store->replaced += next->run != run || next->stored ? 1 : 0;
         TRY(aggregate_calls_merge(store->calls, list->arena, into->block, next->block,
                                   &store->scratch, err));
         session_store_remove(store, list, at + 1);
@@ -234,8 +235,12 @@ enum status session_store_add(struct session_store *store, struct state_entry *e
         at--;
     bool fresh = at == list->count || session_item_at(store, list, at)->start_us > part->end_us;
     struct session_item *into = fresh ? insert(store, list, at) : session_item_at(store, list, at);
-    if (fresh || part->start_us < into->start_us)
+    into->stored = !fresh && (into->run != run || into->stored) ? 1 : 0;
+    if (fresh || part->start_us < into->start_us) {
+        store->replaced += into->stored;
+        into->stored = 0;
         into->start_us = part->start_us;
+    }
     if (fresh || part->end_us > into->end_us)
         into->end_us = part->end_us;
     into->run = run;
@@ -246,7 +251,7 @@ enum status session_store_add(struct session_store *store, struct state_entry *e
     else
         TRY(aggregate_calls_merge(store->calls, list->arena, into->block, part->block,
                                   &store->scratch, err));
-    return fresh ? OK : merge_behind(store, list, at, err);
+    return fresh ? OK : merge_behind(store, list, at, run, err);
 }
 
 uint64_t session_store_bytes(const struct session_store *store)

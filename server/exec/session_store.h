@@ -4,7 +4,7 @@
  *
  * A key is an entry of a state table, its value a list of items in memory of the store's own:
  *
- *     item = i64 start | i64 end | i64 noted | u32 run that touched it last | u32 unused | states
+ *     item = i64 start | i64 end | i64 noted | u32 run that touched it last | u32 stored | states
  *
  * To find what has ended, an entry is noted in the slice of time (a second) in which one of its
  * sessions ends.  A session may grow after that: whoever comes to the slice looks where it ends
@@ -23,7 +23,7 @@ struct session_item {
     int64_t end_us;
     int64_t noted; /* the slice in which its entry is noted for it */
     uint32_t run;
-    uint32_t unused;
+    uint32_t stored; /* of one that the run has touched: the state had one with this start */
     uint8_t block[];
 };
 
@@ -55,6 +55,7 @@ struct session_store {
     uint32_t slice_count;
     uint32_t slice_capacity;
     uint64_t sessions;
+    uint64_t replaced; /* that were stored, and became part of one that starts elsewhere */
     struct buffer scratch;
 };
 
