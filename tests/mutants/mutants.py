@@ -63,7 +63,35 @@ MUTANTS = {
         "server/checkpoint/rewind.c",
         "    out->changes = last->changes;\n",
         ""),
+    "a_rewind_forgets_what_runs_again": (
+        "server/checkpoint/rewind.c",
+        "{.replay_end = outcome->replay_end}",
+        "{.replay_end = outcome->last_batch < 0 ? 0 : request->to_batch + 1}"),
+    "what_is_on_the_disk_is_not_fetched": (
+        "server/exec/node_stream_aggregate.c",
+        "    return spill_fetch(&aggregate->spill, &loader.base, err);\n",
+        "    (void)loader;\n    (void)err;\n    return OK;\n"),
+    "what_is_put_away_does_not_reach_the_disk": (
+        "server/state/spill.c",
+        "    size_t count = spill->item_count;\n",
+        "    size_t count = 0;\n"),
+    "a_snapshot_has_the_first_change_of_a_key": (
+        "server/state/state_store_changes.c",
+        "bool last = i + 1 == changes->count ||\n"
+        "                    !bytes_equal(item->change.key, changes->items[i + 1].change.key);",
+        "bool last = i == 0 || !bytes_equal(item->change.key, changes->items[i - 1].change.key);"),
+    "a_file_of_another_attempt_is_kept_unseen": (
+        "server/sink/sink_file.c",
+        "        if (same) {\n            TRY(vfs_remove(vfs, part->staged, err));\n",
+        "        if (same || staged > 0) {\n            TRY(vfs_remove(vfs, part->staged, err));\n"),
+    "files_that_no_intent_has_are_passed_over": (
+        "server/source/seen_files.c",
+        "        if (entries[i].mtime_us == CONFIRMED)\n            continue;\n",
+        "        if (entries[i].mtime_us != 0)\n            continue;\n"),
 }
+
+# Beside scenarios and drawn scenarios.
+UNIT_TESTS = ["test_sink_sink_file", "test_checkpoint_rewind", "test_source_seen_files"]
 
 
 def copy_tree(to):
@@ -89,7 +117,8 @@ def build(tree, out):
     if shutil.which("ccache"):
         configure.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    return subprocess.run(["cmake", "--build", out, "--target", "scenario_run", "sim"],
+    return subprocess.run(["cmake", "--build", out, "--target", "scenario_run", "sim",
+                           *UNIT_TESTS],
                           stdout=subprocess.DEVNULL).returncode == 0
 
 
@@ -102,7 +131,8 @@ def passes(tree, out):
                  sorted(glob.glob(f"{tree}/tests/scenario/dedup/*.scn")) +
                  sorted(glob.glob(f"{tree}/tests/crash/*.scn")))
     commands = [[runner("scenario_run"), scenario] for scenario in scenarios]
-    for command in [[runner("sim"), "1", "200"], *commands]:
+    units = [[runner(name)] for name in UNIT_TESTS]
+    for command in [*units, [runner("sim"), "1", "200"], *commands]:
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if done.returncode != 0:
             return False
