@@ -219,8 +219,8 @@ static const char *written_name(struct analyzer *analyzer, const struct ast_item
 {
     if (ast->aliases.count > 0)
         return name_text(analyzer, &ast->aliases.items[0]);
-    if (ast->expr->kind != AST_EXPR_COLUMN)
-        return "";
+    if (ast->expr->kind != AST_EXPR_COLUMN || ast->expr->column.count == 0)
+        return ""; /* IDENTIFIER(...) has no parts */
     return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
 }
 
