@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "worker/batch_run.h"
+#include "worker/state_budget.h"
 
 static int64_t lap(const struct query *query, int64_t *began_us)
 {
@@ -101,6 +102,7 @@ enum status micro_batch_run(struct query *query, struct error *err)
 
 out:
     query->sink->ops->abort(query->sink);
+    state_budget_end(query);
     arena_reset(query->batch_arena);
     return status;
 }

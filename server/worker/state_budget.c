@@ -97,6 +97,11 @@ void state_budget_begin(struct query *query)
     atomic_store(&query->budget.peak_bytes, 0);
 }
 
+void state_budget_end(struct query *query)
+{
+    spill_file_reset(query->budget.batch_file);
+}
+
 static void add_all(const struct stage_graph *graph, struct pipeline_memory *memory)
 {
     uint32_t pipeline = 0;

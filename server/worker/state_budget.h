@@ -46,6 +46,8 @@ void state_budget_fini(struct query *query);
 
 /* A batch begins. */
 void state_budget_begin(struct query *query);
+/* It is over: the disk that it took for itself is given back now, not when the next one begins. */
+void state_budget_end(struct query *query);
 
 /* Makes room for what stage `index` of the batch at hand is about to take.
  * Errors: those of the disk, STATE_MEMORY_EXCEEDED. */
