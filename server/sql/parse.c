@@ -76,6 +76,9 @@ static bool fits_after(const struct parser *parser, enum parser_after after)
         return parser_starts_expr(parser, 0);
     case AFTER_END:
         return parser_kind(parser, 0) == TOKEN_END;
+    case AFTER_ITEM:
+        return parser_kind(parser, 0) == TOKEN_END || parser_kind(parser, 0) == TOKEN_COMMA ||
+               parser_starts_name(parser, 0);
     }
     return false;
 }
@@ -94,7 +97,10 @@ enum status parser_want(struct parser *parser, enum token_kind kind, enum parser
 {
     if (parser_take(parser, kind))
         return OK;
-    const char *wanted = kind == TOKEN_LEFT_PAREN ? "(" : kind == TOKEN_RIGHT_PAREN ? ")" : "";
+    const char *wanted = kind == TOKEN_LEFT_PAREN      ? "("
+                         : kind == TOKEN_RIGHT_PAREN   ? ")"
+                         : kind == TOKEN_RIGHT_BRACKET ? "]"
+                                                       : "";
     return mismatch(parser, parser_kind(parser, 1) == kind, wanted,
                     wanted[0] == '\0' ? AFTER_NOTHING : after);
 }
@@ -277,6 +283,8 @@ enum status parser_query_with(struct arena *arena, struct bytes text, enum parse
     size_t semicolons = 0;
     while (parser_kind(&parser, semicolons) == TOKEN_SEMICOLON)
         semicolons++;
+    if (parser_kind(&parser, semicolons) == TOKEN_END && semicolons > 0)
+        return parser_unexpected(&parser);
     if (parser_kind(&parser, semicolons) == TOKEN_END)
         return error_raise_at(err, STATUS_PARSE_EMPTY_STATEMENT, (int)text.size_bytes,
                               (int)text.size_bytes, NULL);

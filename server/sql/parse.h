@@ -20,6 +20,13 @@
 #define PARSER_HEIGHT_MAX  2000 /* of the tree: long chains of operators count too */
 #define PARSER_RETRIES_MAX 200
 
+/* What may stand behind the value being read, inside no parentheses. */
+enum parser_place_of_value {
+    PLACE_OTHER,
+    PLACE_ITEM,      /* an alias, which may be a list of names */
+    PLACE_CONDITION, /* of WHERE */
+};
+
 struct parser {
     struct arena *arena;
     struct bytes text;
@@ -31,6 +38,7 @@ struct parser {
     const struct ast_expr *trailing_comma; /* the FROM of `SELECT a, FROM t` */
     bool from_first;                       /* in FROM t SELECT a SELECT b: SELECT is no alias */
     int question_marks;
+    enum parser_place_of_value place;
     int angles_used; /* how many `>` of a `>>` the types around it have taken */
     struct error *err;
 };
@@ -40,6 +48,7 @@ enum parser_after {
     AFTER_NOTHING, /* never report it as missing */
     AFTER_EXPR,    /* an expression */
     AFTER_END,     /* the end of the statement */
+    AFTER_ITEM,    /* what may follow a value in a select list: an alias, a comma, FROM, the end */
 };
 
 /* ---- tokens and errors (parse.c) ---- */
@@ -75,6 +84,8 @@ MUST_USE enum status parser_want(struct parser *parser, enum token_kind kind,
                                  enum parser_after after);
 MUST_USE enum status parser_want_keyword(struct parser *parser, enum keyword keyword,
                                          enum parser_after after);
+/* A condition: an expression behind which no alias can stand. */
+MUST_USE enum status parser_condition(struct parser *parser, struct ast_expr **out);
 /* The `)` of a comma list: after a comma every wrong token is "extra input". */
 MUST_USE enum status parser_close_list(struct parser *parser, bool after_comma);
 

@@ -2,6 +2,8 @@
 #include "base/check.h"
 #include "sql/parse.h"
 
+#include <strings.h>
+
 /* ---- windows ---- */
 
 static enum status frame_bound(struct parser *parser, struct ast_bound *out)
@@ -207,10 +209,13 @@ static enum status argument(struct parser *parser, struct ast_argument *out)
         TRY(parser_name_part(parser, &out->name));
         parser_skip(parser, 1);
     }
+    enum parser_place_of_value place = parser->place;
+    parser->place = PLACE_OTHER;
     if (table_argument_ahead(parser))
         TRY(table_argument(parser, out));
     else
         TRY(parser_expression(parser, &out->expr));
+    parser->place = place;
     out->position_end = parser_position_end(parser);
     return OK;
 }
@@ -262,7 +267,7 @@ static enum status call_suffix(struct parser *parser, struct ast_call *call)
         parser_keyword(parser, 2) == KW_WHERE) {
         parser_skip(parser, 3);
         TRY(parser_expression(parser, &call->filter));
-        TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_NOTHING));
+        TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM));
     }
     enum keyword word = parser_keyword(parser, 0);
     if ((word == KW_IGNORE || word == KW_RESPECT) && parser_keyword(parser, 1) == KW_NULLS) {
@@ -303,6 +308,45 @@ static enum status refuse_quoted_unit(struct parser *parser, const struct ast_ca
         NULL);
 }
 
+/* count( FROM t: no name. */
+static bool is_from(const struct ast_name *name)
+{
+    return !name->quoted && name->text.size_bytes == 4 &&
+           strncasecmp((const char *)name->text.data, "from", 4) == 0;
+}
+
+/* f(a, b with nothing else in it: names. */
+static bool only_names(const struct ast_call *call)
+{
+    for (size_t i = 0; i < call->args.count; i++) {
+        const struct ast_argument *arg = &call->args.items[i];
+        if (arg->name.text.data != NULL || arg->expr == NULL ||
+            arg->expr->kind != AST_EXPR_COLUMN || arg->expr->column.count != 1 ||
+            is_from(&arg->expr->column.parts[0]))
+            return false;
+    }
+    return call->args.count > 0 && call->quantifier == AST_QUANTIFIER_NONE;
+}
+
+/*
+ * The `)` of a call.  Where it is missing behind names alone, Spark takes f for a column and (a, b
+ * for its aliases; in a condition, where there are none, it stops at the parenthesis.
+ */
+static enum status close_call(struct parser *parser, const struct ast_call *call)
+{
+    size_t count = call->args.count;
+    if (parser_kind(parser, 0) == TOKEN_RIGHT_PAREN || parser->place == PLACE_OTHER ||
+        !only_names(call)) {
+        bool lambda = count > 0 && call->args.items[count - 1].expr != NULL &&
+                      call->args.items[count - 1].expr->kind == AST_EXPR_LAMBDA;
+        return parser_close_list(parser, count > 1 && !lambda);
+    }
+    if (parser->place == PLACE_ITEM)
+        return parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM);
+    parser->index -= 2 * count;
+    return parser_unexpected(parser);
+}
+
 /* The rest of a call whose first argument may be read already. */
 static enum status call_rest(struct parser *parser, struct ast_path name, enum keyword word,
                              struct ast_expr *first, struct ast_expr **out)
@@ -330,7 +374,7 @@ static enum status call_rest(struct parser *parser, struct ast_path name, enum k
         TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_NOTHING));
         return parser_finish(parser, expr, out);
     }
-    TRY(parser_close_list(parser, call->args.count > 1));
+    TRY(close_call(parser, call));
     TRY(refuse_quoted_unit(parser, call, word));
     TRY(call_suffix(parser, call));
     return parser_finish(parser, expr, out);
@@ -381,7 +425,7 @@ static const struct keyword_form {
 
 static enum status finish_trim(struct parser *parser, struct ast_expr *expr, struct ast_expr **out)
 {
-    TRY(parser_want_keyword(parser, KW_FROM, AFTER_EXPR));
+    TRY(parser_want_keyword(parser, KW_FROM, AFTER_NOTHING));
     TRY(parser_value(parser, &expr->trim.source));
     TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
     return parser_finish(parser, expr, out);
@@ -537,11 +581,13 @@ static enum status case_body(struct parser *parser, struct ast_expr *expr)
         TRY(parser_want_keyword(parser, KW_THEN, AFTER_NOTHING));
         TRY(parser_expression(parser, &when.result));
         *(struct ast_when *)parser_push(parser, &list, sizeof(when)) = when;
+        expr->cases.when_count = list.count;
     } while (parser_keyword(parser, 0) == KW_WHEN);
     expr->cases.whens = list.items;
-    expr->cases.when_count = list.count;
     if (parser_take_keyword(parser, KW_ELSE))
         TRY(parser_expression(parser, &expr->cases.otherwise));
+    if (expr->cases.operand != NULL && parser_keyword(parser, 0) != KW_END)
+        return parser_extra(parser);
     return parser_want_keyword(parser, KW_END, AFTER_NOTHING);
 }
 
@@ -556,7 +602,8 @@ static enum status case_form(struct parser *parser, struct ast_expr **out)
     enum status status = case_body(parser, expr);
     if (status == OK)
         return parser_finish(parser, expr, out);
-    if (parser->err->status != STATUS_PARSE_SYNTAX_ERROR || !parser_retry(parser, start))
+    bool entered = expr->cases.operand != NULL && expr->cases.when_count > 0;
+    if (parser->err->status != STATUS_PARSE_SYNTAX_ERROR || entered || !parser_retry(parser, start))
         return status;
     return OK;
 }

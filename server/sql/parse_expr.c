@@ -274,7 +274,10 @@ static enum ast_expr_kind predicate_kind(const struct parser *parser, size_t ahe
     case KW_ILIKE:
     case KW_RLIKE:
     case KW_REGEXP:
-        return parser_starts_expr(parser, next) ? AST_EXPR_LIKE : 0;
+        return parser_starts_expr(parser, next) ||
+                       (next > 1 && parser_kind(parser, next) == TOKEN_END)
+                   ? AST_EXPR_LIKE
+                   : 0;
     case KW_IS:
         switch (parser_keyword(parser, next)) {
         case KW_NOT:
@@ -356,8 +359,13 @@ static enum status negation(struct parser *parser, struct ast_expr **out)
     if (parser_keyword(parser, 0) == KW_EXISTS && parser_kind(parser, 1) == TOKEN_LEFT_PAREN &&
         parser_starts_query(parser, 2)) {
         struct ast_expr *expr = parser_node(parser, AST_EXPR_EXISTS, position);
+        size_t open = parser->index + 1;
         parser_skip(parser, 2);
         TRY(parser_query_rule(parser, &expr->query));
+        if (parser_kind(parser, 0) == TOKEN_END)
+            parser->index = open; /* EXISTS is taken for a column */
+        if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN)
+            return parser_unexpected(parser);
         TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
         return parser_finish(parser, expr, out);
     }
@@ -414,10 +422,22 @@ enum status parser_expr_seq(struct parser *parser, struct ast_expr_list *out)
     return OK;
 }
 
+enum status parser_condition(struct parser *parser, struct ast_expr **out)
+{
+    enum parser_place_of_value place = parser->place;
+    parser->place = PLACE_CONDITION;
+    TRY(parser_expression(parser, out));
+    parser->place = place;
+    return OK;
+}
+
 enum status parser_item(struct parser *parser, struct ast_item *out)
 {
     *out = (struct ast_item){.position = parser_position(parser)};
+    enum parser_place_of_value place = parser->place;
+    parser->place = PLACE_ITEM;
     TRY(parser_expression(parser, &out->expr));
+    parser->place = place;
     bool as = parser_keyword(parser, 0) == KW_AS;
     enum token_kind next = parser_kind(parser, 1);
     if (as && next >= TOKEN_STRING && next <= TOKEN_BIGDECIMAL) {
@@ -429,7 +449,10 @@ enum status parser_item(struct parser *parser, struct ast_item *out)
         parser_skip(parser, as ? 1 : 0);
         TRY(parser_names(parser, &out->aliases));
     } else if (parser_starts_name(parser, 0) && !parser_starts_clause(parser)) {
-        if (as && parser_starts_name(parser, 1))
+        /* SELECT a AS FROM t: the alias is AS, unless FROM follows once more */
+        bool word = parser_keyword(parser, 1) == KW_FROM && parser_starts_name(parser, 2) &&
+                    parser_keyword(parser, 2) != KW_FROM;
+        if (as && parser_starts_name(parser, 1) && !word)
             parser_skip(parser, 1);
         struct ast_name *name = arena_new_object(parser->arena, sizeof(*name));
         TRY(parser_name(parser, name));

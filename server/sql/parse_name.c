@@ -109,7 +109,7 @@ enum status parser_names(struct parser *parser, struct ast_name_list *out)
     TRY(parser_want(parser, TOKEN_LEFT_PAREN,
                     parser_starts_name(parser, 0) ? AFTER_EXPR : AFTER_NOTHING));
     TRY(parser_name_seq(parser, out));
-    return parser_close_list(parser, out->count > 1);
+    return parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM);
 }
 
 /* The parts of a path; the hyphen rule holds where the path is no expression. */
@@ -271,8 +271,8 @@ bool parser_starts_clause(const struct parser *parser)
         return next == KW_OF;
     case KW_FOR:
         return parser_kind(parser, 1) == TOKEN_LEFT_PAREN ||
-               (parser_starts_name(parser, 1) &&
-                (parser_keyword(parser, 2) == KW_IN || after == TOKEN_DOT));
+               (parser_starts_name(parser, 1) && (parser_keyword(parser, 2) == KW_IN ||
+                                                  after == TOKEN_DOT || after == TOKEN_LEFT_PAREN));
     default:
         return false;
     }
@@ -334,8 +334,15 @@ enum status parser_table_alias(struct parser *parser, struct ast_relation *relat
         return ahead == 1 ? (parser_skip(parser, 1), parser_unexpected(parser)) : OK;
     parser_skip(parser, ahead);
     TRY(parser_name(parser, &relation->alias));
-    if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN && parser_starts_name(parser, 1))
-        TRY(parser_names(parser, &relation->column_aliases));
+    size_t list = parser->index;
+    if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN && parser_starts_name(parser, 1) &&
+        parser_names(parser, &relation->column_aliases) != OK) {
+        if (parser->err->status != STATUS_PARSE_SYNTAX_ERROR)
+            return parser->err->status;
+        parser->index = list; /* looked over as a whole, and not entered */
+        error_clear(parser->err);
+        return parser_unexpected(parser);
+    }
     relation->position_end = parser_position_end(parser);
     return OK;
 }

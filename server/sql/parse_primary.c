@@ -82,12 +82,12 @@ static enum status subquery(struct parser *parser, struct ast_expr **out)
     struct ast_expr *expr = parser_node(parser, AST_EXPR_SUBQUERY, parser_position(parser));
     parser_skip(parser, 1);
     TRY(parser_query_rule(parser, &expr->query));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM));
     return parser_finish(parser, expr, out);
 }
 
 /* (query), (a, b), (a AS x, b), (a). */
-static enum status parenthesis(struct parser *parser, struct ast_expr **out)
+static enum status parenthesized(struct parser *parser, struct ast_expr **out)
 {
     size_t start = parser->index;
     if (lambda_head(parser) > 0)
@@ -114,6 +114,15 @@ static enum status parenthesis(struct parser *parser, struct ast_expr **out)
     }
     TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_NOTHING));
     *out = first->expr;
+    return OK;
+}
+
+static enum status parenthesis(struct parser *parser, struct ast_expr **out)
+{
+    enum parser_place_of_value place = parser->place;
+    parser->place = PLACE_OTHER;
+    TRY(parenthesized(parser, out));
+    parser->place = place;
     return OK;
 }
 
@@ -215,7 +224,7 @@ static enum status subscript(struct parser *parser, int position, struct ast_exp
     expr->subscript.base = *base;
     parser_skip(parser, 1);
     TRY(parser_value(parser, &expr->subscript.index));
-    TRY(parser_want(parser, TOKEN_RIGHT_BRACKET, AFTER_NOTHING));
+    TRY(parser_want(parser, TOKEN_RIGHT_BRACKET, AFTER_ITEM));
     return parser_finish(parser, expr, base);
 }
 

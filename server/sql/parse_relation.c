@@ -281,7 +281,7 @@ static enum status parenthesis(struct parser *parser, struct ast_relation **out)
         bool nested = parser_kind(parser, 0) == TOKEN_LEFT_PAREN;
         enum status status = parser_query_rule(parser, &paren->query);
         if (status == OK)
-            status = parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END);
+            status = parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM);
         if (status == OK)
             return decorations(parser, true, paren, out);
         if (!nested || !parser_retry(parser, start + 1))
@@ -434,7 +434,7 @@ static enum status lateral_view(struct parser *parser, struct ast_relation **inp
         parser_skip(parser, 1);
     }
     TRY(parser_path(parser, &out->lateral_view.function));
-    TRY(parser_want(parser, TOKEN_LEFT_PAREN, AFTER_NOTHING));
+    TRY(parser_want(parser, TOKEN_LEFT_PAREN, AFTER_EXPR));
     if (!parser_take(parser, TOKEN_RIGHT_PAREN)) {
         TRY(parser_expr_seq(parser, &out->lateral_view.args));
         TRY(parser_close_list(parser, out->lateral_view.args.count > 1));
@@ -479,9 +479,9 @@ static enum status pivot(struct parser *parser, struct ast_relation **input)
     out->pivot.input = *input;
     parser_skip(parser, 2);
     TRY(parser_item_seq(parser, &pivoting->aggregates));
-    TRY(parser_want_keyword(parser, KW_FOR, AFTER_NOTHING));
+    TRY(parser_want_keyword(parser, KW_FOR, AFTER_EXPR));
     TRY(paths(parser, true, &pivoting->columns));
-    TRY(parser_want_keyword(parser, KW_IN, AFTER_NOTHING));
+    TRY(parser_want_keyword(parser, KW_IN, AFTER_EXPR));
     TRY(parser_want(parser, TOKEN_LEFT_PAREN, AFTER_NOTHING));
     do {
         struct ast_pivot_value value = {0};
@@ -580,6 +580,10 @@ enum status parser_extension(struct parser *parser, struct ast_relation **input,
         status = join(parser, input);
         break;
     case KW_LATERAL:
+        if (*input != NULL && next != KW_VIEW && parser_starts_name(parser, 1)) {
+            parser_skip(parser, 1);
+            return parser_want_keyword(parser, KW_VIEW, AFTER_EXPR);
+        }
         *found = next == KW_VIEW;
         status = *found ? lateral_view(parser, input) : OK;
         break;

@@ -241,7 +241,7 @@ static enum status select_body(struct parser *parser, struct ast_select *select)
     note_trailing_comma(parser, select);
     TRY(lateral_views(parser, &select->from));
     if (parser_take_keyword(parser, KW_WHERE))
-        TRY(parser_expression(parser, &select->where));
+        TRY(parser_condition(parser, &select->where));
     if (parser_keyword(parser, 0) == KW_GROUP && parser_keyword(parser, 1) == KW_BY)
         TRY(parser_group_by(parser, NULL, &select->group_by));
     if (parser_take_keyword(parser, KW_HAVING))

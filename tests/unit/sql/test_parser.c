@@ -160,7 +160,7 @@ static void other_refusals_have_their_condition(void **state)
         enum status status;
     } cases[] = {
         {"", STATUS_PARSE_EMPTY_STATEMENT},
-        {" ; ", STATUS_PARSE_EMPTY_STATEMENT},
+        {" ; ", STATUS_PARSE_SYNTAX_ERROR},
         {"SELECT a, FROM t", STATUS_TRAILING_COMMA_IN_SELECT},
         {"SELECT 300Y", STATUS_INVALID_NUMERIC_LITERAL_RANGE},
         {"SELECT 1e400", STATUS_INVALID_NUMERIC_LITERAL_RANGE},
