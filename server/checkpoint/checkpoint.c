@@ -470,6 +470,14 @@ enum status checkpoint_check_fence(struct checkpoint *checkpoint, int64_t batch_
     TRY(epoch_read(checkpoint->vfs, checkpoint->epoch_path, &found, err));
     if (found == checkpoint->epoch)
         return OK;
+    if (found == 0) {
+        (void)error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", checkpoint->dir, NULL);
+        (void)snprintf(err->text, sizeof err->text,
+                       "The checkpoint %.1000s was removed while the query was running. Put it "
+                       "back: a start without it reads all input again",
+                       checkpoint->dir);
+        return err->status;
+    }
     char text[24];
     (void)snprintf(text, sizeof text, "%" PRId64, batch_id);
     return error_raise(err, STATUS_CONCURRENT_STREAM_LOG_UPDATE, "batchId", text, NULL);

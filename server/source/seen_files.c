@@ -403,7 +403,10 @@ static enum status remove_leftovers(struct seen_files *seen, struct error *err)
             remove_file(seen, generation, end + 1);
     }
     arena_free(arena);
-    return status;
+    if (status != STATUS_FILE_NOT_FOUND) /* a start plan makes no directory */
+        return status;
+    error_clear(err);
+    return OK;
 }
 
 static struct seen_files *new_set(struct vfs *vfs, const char *dir, int64_t max_age_us)

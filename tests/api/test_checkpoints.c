@@ -160,6 +160,18 @@ static void the_plan_says_what_a_changed_query_would_meet(void **state)
             "UNKNOWN_PARAMETER");
 }
 
+/* Of a query that has never run, nothing of whose checkpoint is there yet. */
+static void the_plan_of_a_first_start_finds_nothing_in_its_way(void **state)
+{
+    (void)state;
+    put("POST", "fresh", "SELECT k, count(*) AS n FROM c GROUP BY k",
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"},\"desiredState\":\"STOPPED\"");
+    json_t *plan = plan_of("fresh");
+    assert_int_equal(json_array_size(json_object_get(plan, "problems")), 0);
+    assert_true(json_is_true(json_object_get(plan, "possible")));
+    json_decref(plan);
+}
+
 /* Partitions are pinned by the checkpoint, as in Spark; here it is said. */
 static void a_setting_that_the_checkpoint_keeps_is_named(void **state)
 {
@@ -316,6 +328,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         T(state_is_read_in_any_version_within_reach),
         T(the_plan_says_what_a_changed_query_would_meet),
+        T(the_plan_of_a_first_start_finds_nothing_in_its_way),
         T(a_setting_that_the_checkpoint_keeps_is_named),
         T(the_plan_and_the_state_number_operators_alike),
         T(files_that_the_sink_has_are_suppressed_when_batches_run_again),

@@ -342,6 +342,17 @@ static void a_directory_of_other_files_is_refused(void **state)
     assert_string_equal(error_param(&world->err, "entry"), "letters.txt");
 }
 
+static void a_checkpoint_that_is_removed_under_its_run_is_named(void **state)
+{
+    struct world *world = *state;
+    open_and_start(world);
+    assert_int_equal(checkpoint_check_fence(world->checkpoint, 0, &world->err), OK);
+    assert_int_equal(vfs_remove(world->vfs, DIR "/epoch", &world->err), OK);
+    assert_int_equal(checkpoint_check_fence(world->checkpoint, 0, &world->err),
+                     STATUS_CHECKPOINT_NOT_FOUND);
+    assert_non_null(strstr(world->err.text, "was removed while the query was running"));
+}
+
 static void a_newer_worker_fences_an_older_one(void **state)
 {
     struct world *world = *state;
@@ -399,6 +410,7 @@ int main(void)
         TEST(a_log_without_its_identity_is_refused),
         TEST(a_log_that_was_removed_is_refused),
         TEST(a_directory_of_other_files_is_refused),
+        TEST(a_checkpoint_that_is_removed_under_its_run_is_named),
         TEST(a_newer_worker_fences_an_older_one),
         TEST(old_segments_go_and_the_rest_is_readable),
     };
