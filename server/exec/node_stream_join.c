@@ -5,7 +5,8 @@
  * In a batch the left rows come first.  A row that is too late is dropped; one that fails the part
  * of the condition that speaks of its own side alone is not kept, since it has no partner ever; of
  * a preserved side it comes out with NULLs at once.  What is let go of a preserved side without
- * ever having had a partner comes out with NULLs then.
+ * ever having had a partner comes out with NULLs then.  A kept left row of a semi join goes as soon
+ * as it has found a partner.
  *
  * Rows that were let go (exec/join_spill.h) come back when a batch has rows of their keys, and when
  * a pass over the disk, made once the watermark has reached the first of them, finds ended ones.
@@ -230,6 +231,29 @@ static void put_change_key(struct buffer *out, int side, uint64_t seq, struct by
     buffer_add_bytes(out, key);
 }
 
+/* A row goes: the next version of the state is without it.  The caller takes it out of the rows. */
+static void lose_row(struct stream_join *join, int index, struct join_row *row, uint32_t run)
+{
+    struct join_side *side = &join->side[index];
+    join->stats.rows_removed++;
+    forget_change(join, row);
+    join_spill_note_gone(&join->spill, join_row_key(side->rows, row));
+    if (row->run == run)
+        return; /* no version has it */
+    struct buffer key = {0};
+    put_change_key(&key, index, row->seq, join_row_key(side->rows, row));
+    *new_change(join) = (struct change_entry){
+        .side = index, .key = arena_copy(join->arena, buffer_bytes(&key)), .end_us = row->end_us};
+    buffer_fini(&key);
+}
+
+/* Kept rows that have come out and are not needed any more. */
+struct spent {
+    struct spent *before;
+    uint32_t count;
+    struct join_row *rows[];
+};
+
 /* The rows of one input batch on their way. */
 struct arrival {
     int side;
@@ -238,7 +262,8 @@ struct arrival {
     uint64_t *hashes;   /* by row */
     bool *null;         /* by row: a NULL in the key, it has no partner */
     bool *found;        /* by row: had a partner */
-    uint32_t count;     /* pairs at hand */
+    struct spent *spent;
+    uint32_t count; /* pairs at hand */
     uint32_t own[BATCH_ROWS_MAX];
     struct join_row *other[BATCH_ROWS_MAX];
 };
@@ -284,10 +309,13 @@ static enum status mark_pairs(struct exec_node *self, struct exec_context *ctx,
     bool semi = self->plan->join.kind == JOIN_LEFT_SEMI;
     int other = 1 - arrival->side;
     bool flags = join->side[other].preserved || (semi && other == 0);
-    struct join_row **first = NULL;
-    uint32_t count = 0;
-    if (semi && other == 0)
-        first = arena_new_object(ctx->batch_arena, (pairs->selected + 1) * sizeof *first);
+    struct spent *spent = NULL;
+    if (semi && other == 0) {
+        spent = arena_new_object(ctx->batch_arena,
+                                 sizeof *spent + pairs->selected * sizeof(struct join_row *));
+        spent->before = arrival->spent;
+        arrival->spent = spent;
+    }
     for (uint32_t i = 0; i < pairs->selected; i++) {
         uint32_t at = batch_row(pairs, i);
         struct join_row *row = arrival->other[at];
@@ -295,11 +323,28 @@ static enum status mark_pairs(struct exec_node *self, struct exec_context *ctx,
         if (!flags || row->matched)
             continue;
         row->matched = true;
-        note_change(join, other, row);
-        if (first != NULL)
-            first[count++] = row;
+        if (spent != NULL)
+            spent->rows[spent->count++] = row;
+        else
+            note_change(join, other, row);
     }
-    return first == NULL ? OK : emit_semi(self, ctx, first, count, err);
+    return spent == NULL ? OK : emit_semi(self, ctx, spent->rows, spent->count, err);
+}
+
+/* Once nothing looks at the rows of a key any more.  What the disk has of them goes at once, too:
+ * it must not come back with the key in this batch. */
+static enum status drop_spent(struct stream_join *join, const struct spent *spent, uint32_t run,
+                              struct error *err)
+{
+    if (spent == NULL)
+        return OK;
+    for (; spent != NULL; spent = spent->before) {
+        for (uint32_t i = 0; i < spent->count; i++) {
+            lose_row(join, 0, spent->rows[i], run);
+            join_rows_remove(join->side[0].rows, spent->rows[i]);
+        }
+    }
+    return join_spill_forget_gone(&join->spill, err);
 }
 
 /* Tests the pairs at hand and emits those that hold. */
@@ -566,6 +611,7 @@ static enum status join_push(struct exec_node *self, struct exec_context *ctx, u
         return OK;
     TRY(new_arrival(self, ctx, (int)input, &rows, &arrival, &keys, err));
     TRY(find_partners(self, ctx, arrival, err));
+    TRY(drop_spent(self->state, arrival->spent, ctx->run, err));
     if (self->plan->join.kind == JOIN_LEFT_SEMI && input == 0)
         TRY(emit_found(self, ctx, arrival, err));
     return keep_rows(self, ctx, arrival, keys, err);
@@ -656,18 +702,7 @@ static enum status let_go(void *arg, struct join_row *row, struct error *err)
     struct eviction *eviction = arg;
     struct stream_join *join = eviction->node->state;
     struct join_side *side = &join->side[eviction->side];
-    join->stats.rows_removed++;
-    forget_change(join, row);
-    join_spill_note_gone(&join->spill, join_row_key(side->rows, row));
-    if (row->run != eviction->ctx->run) {
-        struct buffer key = {0};
-        put_change_key(&key, eviction->side, row->seq, join_row_key(side->rows, row));
-        *new_change(join) =
-            (struct change_entry){.side = eviction->side,
-                                  .key = arena_copy(join->arena, buffer_bytes(&key)),
-                                  .end_us = row->end_us};
-        buffer_fini(&key);
-    }
+    lose_row(join, eviction->side, row, eviction->ctx->run);
     if (!side->preserved || row->matched)
         return OK;
     eviction->rows[eviction->count++] = arena_copy(join->arena, bytes_of(row->bytes, row->size));
