@@ -15,14 +15,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOCK_TRIES    100
-#define LOCK_PAUSE_NS 20000000
+#define LOCK_PAUSE_MS 20
 
 int exit_code_of(const struct error *err)
 {
@@ -134,7 +134,7 @@ static enum status take_data_dir(struct server *server, struct error *err)
     status = vfs_posix_lock_as(path, holder, &server->lock, err);
     for (int i = 0; i < LOCK_TRIES && status == STATUS_CHECKPOINT__LOCKED; i++) {
         error_clear(err);
-        (void)nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE_NS}, NULL);
+        (void)poll(NULL, 0, LOCK_PAUSE_MS);
         status = vfs_posix_lock_as(path, holder, &server->lock, err);
     }
     return status == OK ? OK : error_wrap(err, "data directory");

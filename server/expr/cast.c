@@ -7,8 +7,8 @@
 #include "columnar/value_text.h"
 #include "expr/cast_impl.h"
 #include "expr/decimal_error.h"
-#include "expr/resolvers.h"
 #include "expr/fn_variant.h"
+#include "expr/resolvers.h"
 
 #include <math.h>
 

@@ -117,7 +117,6 @@ KERNEL(kernel_stack);
 /* ---- the library, functions_library.def ---- */
 #include "expr/fn_array.h"
 #include "expr/fn_crypto.h"
-#include "expr/fn_variant.h"
 #include "expr/fn_datetime.h"
 #include "expr/fn_format.h"
 #include "expr/fn_json.h"
@@ -126,5 +125,6 @@ KERNEL(kernel_stack);
 #include "expr/fn_session.h"
 #include "expr/fn_string.h"
 #include "expr/fn_support.h"
+#include "expr/fn_variant.h"
 
 #endif

@@ -141,8 +141,7 @@ static enum status take_entry(struct state_entry_receiver *self,
         return OK;
     of->entries++;
     of->bytes += entry->key.size_bytes + entry->value.size_bytes;
-    if (view->decoder == NULL || of->node->operator_id != view->operator_id ||
-        view->truncated)
+    if (view->decoder == NULL || of->node->operator_id != view->operator_id || view->truncated)
         return OK;
     return take_rows(view, entry, err);
 }
