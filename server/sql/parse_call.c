@@ -316,8 +316,11 @@ static bool is_from(const struct ast_name *name)
 }
 
 /* f(a, b with nothing else in it: names. */
-static bool only_names(const struct ast_call *call)
+static bool only_names(const struct parser *parser, const struct ast_call *call)
 {
+    size_t tokens = 2 * call->args.count;
+    if (parser->tokens.items[parser->index - tokens].kind != TOKEN_LEFT_PAREN)
+        return false;
     for (size_t i = 0; i < call->args.count; i++) {
         const struct ast_argument *arg = &call->args.items[i];
         if (arg->name.text.data != NULL || arg->expr == NULL ||
@@ -336,13 +339,14 @@ static enum status close_call(struct parser *parser, const struct ast_call *call
 {
     size_t count = call->args.count;
     if (parser_kind(parser, 0) == TOKEN_RIGHT_PAREN || parser->place == PLACE_OTHER ||
-        !only_names(call)) {
+        !only_names(parser, call)) {
         bool lambda = count > 0 && call->args.items[count - 1].expr != NULL &&
                       call->args.items[count - 1].expr->kind == AST_EXPR_LAMBDA;
         return parser_close_list(parser, count > 1 && !lambda);
     }
+    bool ends = parser_kind(parser, 0) == TOKEN_END || parser_starts_clause(parser);
     if (parser->place == PLACE_ITEM)
-        return parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_ITEM);
+        return parser_want(parser, TOKEN_RIGHT_PAREN, ends ? AFTER_ITEM : AFTER_NOTHING);
     parser->index -= 2 * count;
     return parser_unexpected(parser);
 }

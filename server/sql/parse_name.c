@@ -339,7 +339,8 @@ enum status parser_table_alias(struct parser *parser, struct ast_relation *relat
         parser_names(parser, &relation->column_aliases) != OK) {
         if (parser->err->status != STATUS_PARSE_SYNTAX_ERROR)
             return parser->err->status;
-        parser->index = list; /* looked over as a whole, and not entered */
+        if (relation->kind != AST_RELATION_VALUES)
+            parser->index = list; /* looked over as a whole, and not entered */
         error_clear(parser->err);
         return parser_unexpected(parser);
     }
