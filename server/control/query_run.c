@@ -73,8 +73,12 @@ static bool change_state(struct control *control, struct query *query, enum quer
         query->now.phase[0] = '\0';
         query->now.is_trigger_active = false;
     }
+    if (state != QUERY_RUNNING && state != QUERY_STOPPING)
+        query->now.is_data_available = false; /* nobody looks */
     if (state != QUERY_RETRYING)
         query->now.next_retry_us = 0;
+    if (state == QUERY_STOPPED || state == QUERY_FINISHED)
+        query->now.attempt = 0; /* nothing is tried any more */
     return !same;
 }
 

@@ -444,6 +444,68 @@ static void a_hung_worker_does_not_stop_a_stop(void **state)
     remove_query("hung");
 }
 
+/* That status, query, list, metrics and runs say the same; `end` is of the newest run. */
+static void all_say(const char *name, const char *state, const char *end)
+{
+    char path[256], line[256];
+    await_state(&server, name, state);
+    json_t *query = get(&server, path_of(name, ""), 200);
+    const json_t *status = json_object_get(query, "status");
+    bool retries = strcmp(state, "RETRYING") == 0, runs = strcmp(state, "RUNNING") == 0;
+    assert_string_equal(text_of(status, "state"), state);
+    assert_int_equal(json_is_null(json_object_get(status, "nextRetryAt")), !retries);
+    assert_int_equal(json_integer_value(json_object_get(status, "attempt")), retries);
+    assert_int_equal(json_is_null(json_object_get(status, "pid")), !runs);
+    assert_int_equal(json_is_null(json_object_get(status, "phase")), !runs);
+    if (!runs)
+        assert_true(json_is_false(json_object_get(status, "isDataAvailable")));
+    json_decref(query);
+    (void)snprintf(path, sizeof path, "/v1/queries?state=%s", state);
+    json_t *list = get(&server, path, 200);
+    const json_t *first = json_array_get(json_object_get(list, "queries"), 0);
+    assert_string_equal(text_of(first, "name"), name);
+    json_decref(list);
+    struct reply metrics = call(&server, &(struct call){.path = "/metrics"});
+    (void)snprintf(line, sizeof line, "tidemill_queries{state=\"%s\"} 1\n", state);
+    assert_non_null(strstr(metrics.text, line));
+    (void)snprintf(line, sizeof line, "tidemill_query_up{query=\"%s\"} %d\n", name, runs);
+    assert_non_null(strstr(metrics.text, line));
+    reply_free(&metrics);
+    json_t *document = get(&server, path_of(name, "/runs?limit=1"), 200);
+    first = json_array_get(json_object_get(document, "runs"), 0);
+    assert_string_equal(text_of(first, "end"), end);
+    assert_int_equal(json_is_null(json_object_get(first, "endedAt")), runs);
+    json_decref(document);
+}
+
+/* Between the states that users ask for lie others: a worker that died and waits for its next
+ * attempt, a stop of that, a server that was killed. */
+static void every_view_of_a_query_says_the_same(void **state)
+{
+    (void)state;
+    static const char *const slow[] = {"--restart-delay", "60 s", NULL};
+    server_stop(&server);
+    server_restart(&server, slow);
+    json_decref(post(&server, "/v1/queries", RUNS("views"), 201));
+    all_say("views", "RUNNING", "RUNNING");
+    json_t *status = status_of("views");
+    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+    json_decref(status);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    all_say("views", "RETRYING", "FAILED");
+    json_decref(post(&server, "/v1/queries/views/stop", "", 200));
+    all_say("views", "STOPPED", "FAILED");
+    json_decref(post(&server, "/v1/queries/views/start", "", 202));
+    all_say("views", "RUNNING", "RUNNING");
+    server_kill(&server);
+    server_restart(&server, slow);
+    all_say("views", "RUNNING", "RUNNING");
+    json_decref(post(&server, "/v1/queries/views/stop", "", 202));
+    all_say("views", "STOPPED", "STOPPED");
+    remove_query("views");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +521,7 @@ int main(void)
         cmocka_unit_test(two_queries_never_write_to_one_directory),
         cmocka_unit_test(a_query_that_has_run_is_not_moved_to_the_output_of_another),
         cmocka_unit_test(the_output_of_a_deleted_query_is_left_alone),
+        cmocka_unit_test(every_view_of_a_query_says_the_same),
         cmocka_unit_test(a_hung_worker_does_not_stop_a_stop),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
