@@ -313,6 +313,20 @@ static void clear_result(const struct query *query, struct batch_result *result)
         result->event_times[i] = (struct event_time_stats){0};
 }
 
+/* The state may come out, of a batch without rows as well: windows that close, or all groups. */
+static uint64_t state_bytes(const struct query *query)
+{
+    const struct stage_graph *graph = query->graph;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const struct stage *stage = &graph->stages[i];
+        for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
+            if (stage->pipelines[p] != NULL)
+                bytes += state_budget_bytes(stage->pipelines[p]);
+    }
+    return bytes;
+}
+
 enum status batch_run(struct query *query, const struct batch_intent *intent, struct error *err)
 {
     struct stage_graph *graph = query->graph;
@@ -333,6 +347,8 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
         bytes += runs[i].bytes;
     }
     query->timing.get_batch_us = clock_monotonic_us(query->config.clock) - began_us;
+    if (bytes == 0 || (bytes < INLINE_BYTES && query->mode == MODE_COMPLETE))
+        bytes += state_bytes(query);
     for (uint32_t i = 0; i < graph->count; i++) {
         runs[i].on_batch_thread = query->parallelism == 1 || bytes < INLINE_BYTES;
         TRY(state_budget_prepare(query, i, err));
