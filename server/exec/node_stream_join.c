@@ -340,6 +340,10 @@ static enum status drop_spent(struct stream_join *join, const struct spent *spen
         return OK;
     for (; spent != NULL; spent = spent->before) {
         for (uint32_t i = 0; i < spent->count; i++) {
+            if (spent->rows[i]->run == run) { /* as if it had come behind its partner */
+                join->stats.rows_updated--;
+                join->stats.rows_removed--;
+            }
             lose_row(join, 0, spent->rows[i], run);
             join_rows_remove(join->side[0].rows, spent->rows[i]);
         }
