@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills small disks under running queries, and counts what came out when there was space again.
 
-    full_disk.py BINARY [--keep] [PLACE...]
+    full_disk.py BINARY [PLACE...] [--keep]
 
 The place of a sink's files, of a checkpoint, of the server's data or of the state that has no room in
 memory is a tmpfs of a few megabytes.  Files of numbered rows arrive; then a file fills the disk, and

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damages every file of real checkpoints with state, one at a time and snapshots together.
 
-    state_damage.py BINARY [--places N] [--keep] [QUERY...]
+    state_damage.py BINARY [QUERY...] [--places N] [--purged] [--keep]
 
 For each kind of stateful query a checkpoint is made over several runs, with a snapshot after each
 batch: once with a short log that has every batch, and once with a log of which the segments that no
