@@ -59,7 +59,7 @@ static enum status check_key(struct analyzer *analyzer, const struct expr *key, 
         return error_raise_at(err, STATUS_GROUP_BY_AGGREGATE, at->position, at->position_end,
                               "sqlExpr", expr_qualified(analyzer, at), NULL);
     }
-    if (key->type->id == TYPE_INTERVAL)
+    if (key->type->id == TYPE_INTERVAL || key->type->id == TYPE_VARIANT)
         return error_raise_at(err, STATUS_GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE, key->position,
                               key->position_end, "sqlExpr", expr_sql(analyzer, key), "dataType",
                               type_quoted(analyzer, key->type), NULL);
