@@ -142,11 +142,12 @@ struct passage {
 
 /* The panes of an entry that are not over, by generation. */
 static enum status read_lists(struct pane_spill *disk, struct bytes value,
-                              struct pane_key_list *lists, uint32_t *count, uint8_t *items,
+                              struct pane_key_list *lists, uint32_t *count, void *memory,
                               struct error *err)
 {
     const struct pane_store *store = disk->store;
     struct entry_reader reader = {.rest = value};
+    uint8_t *items = memory;
     *count = 0;
     while (reader.rest.size_bytes > 0) {
         TRY(next_pane(&reader, err));
