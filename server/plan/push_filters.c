@@ -312,10 +312,10 @@ static struct logical_node *push(struct rewriter *rewriter, struct logical_node 
     case LOGICAL_GENERATE:
         return push_through_generate(rewriter, node, filters);
     case LOGICAL_TIME_WINDOW:
+    case LOGICAL_SESSION:
     case LOGICAL_SORT:
     case LOGICAL_DISTINCT:
         return push_covered(rewriter, node, filters, NULL);
-    case LOGICAL_SESSION:
     case LOGICAL_SAMPLE:
     case LOGICAL_DEDUP:
     case LOGICAL_LIMIT:
