@@ -66,6 +66,16 @@ static enum status check_key(struct analyzer *analyzer, const struct expr *key, 
     return OK;
 }
 
+/* A name as SQL has it: quoted unless it is a plain word. */
+static const char *quoted_if_needed(struct analyzer *analyzer, const char *name)
+{
+    bool plain = name[0] != '\0' && !(name[0] >= '0' && name[0] <= '9');
+    for (const char *c = name; *c != '\0'; c++)
+        plain = plain && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                          (*c >= '0' && *c <= '9') || *c == '_');
+    return plain ? name : text_quoted(analyzer, name);
+}
+
 static enum status key_by_position(struct resolver *resolver, const struct ast_expr *ast,
                                    const struct select_items *items, struct expr **out,
                                    struct error *err)
@@ -87,7 +97,7 @@ static enum status key_by_position(struct resolver *resolver, const struct ast_e
                               "index", text, "aggExpr",
                               arena_sprintf(analyzer->arena, "%s AS %s",
                                             expr_qualified(analyzer, item->expr),
-                                            text_quoted(analyzer, item->name)),
+                                            quoted_if_needed(analyzer, item->name)),
                               NULL);
     *out = item->expr;
     return OK;
