@@ -308,7 +308,7 @@ static enum status mark_pairs(struct exec_node *self, struct exec_context *ctx,
     struct stream_join *join = self->state;
     bool semi = self->plan->join.kind == JOIN_LEFT_SEMI;
     int other = 1 - arrival->side;
-    bool flags = join->side[other].preserved || (semi && other == 0);
+    bool flags = !semi || other == 0; /* of an inner join, too: it may become an outer one */
     struct spent *spent = NULL;
     if (semi && other == 0) {
         spent = arena_new_object(ctx->batch_arena,
