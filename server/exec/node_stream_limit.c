@@ -76,7 +76,8 @@ static enum status limit_changes(struct exec_node *self, struct exec_context *ct
 {
     struct stream_limit *limit = self->state;
     (void)err;
-    if (ctx->mode == EMIT_COMPLETE || limit->passed == limit->passed_before)
+    if ((ctx->mode == EMIT_COMPLETE && limit->over_aggregation) ||
+        limit->passed == limit->passed_before)
         return OK;
     struct buffer value = {0};
     varint_put(&value, (uint64_t)limit->passed);
