@@ -159,7 +159,7 @@ static const uint8_t *skip_digits(const uint8_t *at, const uint8_t *end)
 
 static bool ends_value(const struct json_text *json, const uint8_t *at)
 {
-    return at == json->end || memchr(" \t\n\r,]}", *at, 7) != NULL;
+    return at == json->end || (*at != 0 && strchr(" \t\n\r,]}", *at) != NULL);
 }
 
 /* The number at the place; *plain: without an exponent.  NULL: none. */

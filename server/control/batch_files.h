@@ -12,8 +12,8 @@
 
 struct batch_files;
 
-/* Of the sink's directory; `files` are named of each batch, the first by name. */
-struct batch_files *batch_files_new(struct vfs *vfs, const char *dir, uint32_t files);
+/* Of the sink's directory; `count` files are named of each batch, the first by name. */
+struct batch_files *batch_files_new(struct vfs *vfs, const char *dir, uint32_t count);
 void batch_files_free(struct batch_files *files); /* NULL is fine */
 
 /* Adds `"sink": {"numFiles": N, "files": [{"path": PATH}]}` to each batch; numFiles is null where
