@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a running server costs: memory when idle, and what status reads take from a query.
 
-    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big] [spill]  without a word: idle status sync
+    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big] [lines] [nested] [spill]  without a word: idle status sync
 
 idle    PSS of an idle worker and of a server with 100 stopped queries
 status  throughput of a saturated query (parallelism 1) with and without 1,000 status reads a second
@@ -9,7 +9,9 @@ sync    what an fdatasync of a small appended file takes here: to be set against
 latency file renamed in to batch reported: the median, what of it the disk took for the syncs of the
         same run, and the rest; also for batches that write no row.  Needs the target sync_count
 seen    the list of 10 million files read, and of 1 million in one batch.  Needs the target bench_seen
-big     memory while reading a 5 GB file, a 100 MB line and many files (slow; needs the disk)
+big     memory while reading a 5 GB file, a 100 MB line and a million files (slow; needs the disk)
+lines   memory while reading a line of 100 MB: each format, each mode
+nested  memory while reading a million files in a thousand directories (slow)
 spill   10 million keys -> count, sum in update mode: all in memory, and with a limit of a tenth of what
         the state takes there (SPILL_KEYS and SPILL_ROWS, rows of a batch, make it smaller or larger);
         what the largest RSS grows by is against the same query with a hundred keys
@@ -244,20 +246,25 @@ def seen(binary):
             shutil.rmtree(root, ignore_errors=True)
 
 
-def peak_mib(binary, root, name, write):
+def peak_mib(binary, root, name, write, format_="json", sql="SELECT id FROM s WHERE id % 100 = 0", **options):
     os.mkdir(root + "/in")
     write(root + "/in")
-    document = {"name": name, "sources": {"s": {"format": "json", "schema": "id BIGINT, text STRING", "options": {
-        "path": root + "/in"}}}, "sql": "SELECT id FROM s WHERE id % 100 = 0",
+    source = {"format": format_, "options": {"path": root + "/in", **options}}
+    if format_ != "text":
+        source["schema"] = "id BIGINT, text STRING, _corrupt_record STRING"
+    document = {"name": name, "sources": {"s": source}, "sql": sql,
         "sink": {"format": "json", "options": {"path": root + "/out"}}, "trigger": {"availableNow": True},
         "checkpointLocation": root + "/checkpoint"}
     with open(root + "/spec.json", "w") as f:
         json.dump(document, f)
     begin = time.monotonic()
     process = subprocess.Popen([binary, "run", root + "/spec.json", "-o", "json"], stdout=subprocess.DEVNULL)
-    _, status_, usage = os.wait4(process.pid, 0)
-    show(measure=name, exit_code=os.waitstatus_to_exitcode(status_), peak_rss_mib=usage.ru_maxrss // 1024,
-         seconds=round(time.monotonic() - begin, 1))
+    peak = 0  # what wait4 says counts this process, too: a child begins with its parent's memory
+    while process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as f:
+            peak = max([peak] + [int(line.split()[1]) for line in f if line.startswith("VmHWM:")])
+        time.sleep(0.002)
+    show(measure=name, exit_code=process.returncode, peak_rss_mib=peak // 1024, seconds=round(time.monotonic() - begin, 1))
 
 
 def big_file(folder):
@@ -271,6 +278,57 @@ def big_file(folder):
 def long_line(folder):
     with open(folder + "/long.json", "w") as f:
         f.write('{"id": 100, "text": "' + "z" * (100 << 20) + '"}\n')
+
+
+def writer_of(*parts):
+    def write(folder):
+        with open(folder + "/long", "w") as f:
+            for part in parts:
+                f.write(part)
+    return write
+
+
+LONG = "z" * (100 << 20)
+CUT = writer_of('{"id": 100, "text": "', LONG, "\n")
+LINES = (
+    ("json_multiLine", writer_of('[{"id": 100, "text": "', LONG, '"}]'), "json", {"multiLine": "true"}),
+    ("json_cut_PERMISSIVE", CUT, "json", {}),
+    ("json_cut_DROPMALFORMED", CUT, "json", {"mode": "DROPMALFORMED"}),
+    ("json_cut_FAILFAST", CUT, "json", {"mode": "FAILFAST"}),
+    ("csv", writer_of("100,", LONG, "\n"), "csv", {"maxCharsPerColumn": "-1"}),
+    ("csv_the_limit_of_a_value", writer_of("100,", LONG, "\n"), "csv", {"maxCharsPerColumn": "1000"}),
+    ("csv_multiLine", writer_of('100,"', LONG, '\nmore"\n'), "csv", {"multiLine": "true"}),
+    ("csv_cut_DROPMALFORMED", writer_of('x,"', LONG, "\n"), "csv", {"mode": "DROPMALFORMED"}),
+    ("text", writer_of(LONG, "\n"), "text", {}),
+    ("text_wholetext", writer_of(LONG, "\n"), "text", {"wholetext": "true"}),
+)
+
+
+def lines(binary):
+    for name, write, format_, options in LINES:
+        root = tempfile.mkdtemp(prefix="tidemill-measure-")
+        sql = "SELECT length(value) AS n FROM s" if format_ == "text" else "SELECT id, length(text) AS n, " \
+            "length(_corrupt_record) AS c FROM s"
+        try:
+            peak_mib(binary, root, "line_100m_" + name, write, format_, sql, **options)
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def nested_files(folder):
+    for d in range(1000):
+        os.makedirs(f"{folder}/{d % 10}/{d}")
+        for i in range(1000):
+            with open(f"{folder}/{d % 10}/{d}/{i}.json", "w") as f:
+                f.write('{"id": %d, "text": "t"}\n' % i)
+
+
+def nested(binary):
+    root = tempfile.mkdtemp(prefix="tidemill-measure-")
+    try:
+        peak_mib(binary, root, "files_1m_nested", nested_files, recursiveFileLookup="true")
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def many_files(folder):
@@ -361,7 +419,7 @@ def main():
         raise SystemExit(__doc__)
     binary = os.path.abspath(sys.argv[1])
     for word in sys.argv[2:] or ["idle", "status", "sync"]:
-        {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big,
+        {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big, "lines": lines, "nested": nested,
          "spill": spill}[word](binary)
 
 
