@@ -174,8 +174,11 @@ static void append_code(struct csv_parser *parser, uint32_t code)
     buffer_add(&parser->value, bytes, utf8_encode(code, bytes));
 }
 
+/* A value that is too long is not kept any more: the record is malformed whatever follows. */
 static void append_ch(struct csv_parser *parser)
 {
+    if (parser->overflow)
+        return;
     if (parser->ch == CH_NEWLINE && parser->dialect->normalize_newlines)
         buffer_add_byte(&parser->value, '\n');
     else

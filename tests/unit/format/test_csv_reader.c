@@ -199,6 +199,15 @@ static void test_limits(void **state)
     expect_rows(test, "abc|\xC3\xA9\xC3\xA9\xC3\xA9\na\"c|x\n");
     test.input = "abcd,x\n";
     expect_failure(test, STATUS_FAILED_READ_FILE__NO_HINT, STATUS_MALFORMED_CSV_RECORD);
+    /* What lies behind the limit is passed over, not counted again with every character. */
+    size_t size = (size_t)8 << 20;
+    char *text = malloc(size + 3);
+    assert_non_null(text);
+    memset(text, 'z', size);
+    memcpy(text + size, ",x", 3);
+    test.input = text;
+    expect_failure(test, STATUS_FAILED_READ_FILE__NO_HINT, STATUS_MALFORMED_CSV_RECORD);
+    free(text);
     test.schema = "a ARRAY<INT>";
     expect_failure(test, STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE, OK);
 }
