@@ -196,9 +196,10 @@ static enum status group_by_all(struct analyzer *analyzer, struct grouping *grou
             continue;
         if (items->items[i].lateral)
             return raise_lateral_key(&items->items[i], err);
-        if (!expr_has_aggregate(expr))
+        if (!expr_has_aggregate(expr)) {
+            TRY(check_key(analyzer, expr, err));
             add_key(analyzer, grouping, expr);
-        else if (has_bare_column(expr))
+        } else if (has_bare_column(expr))
             return error_raise(err, STATUS_UNRESOLVED_ALL_IN_GROUP_BY, NULL);
     }
     return OK;

@@ -216,16 +216,38 @@ bool expr_has_generator(const struct expr *expr)
     return presence.generator;
 }
 
-bool type_contains_map(const struct type *type)
+static bool type_contains(const struct type *type, enum type_id id)
 {
-    if (type->id == TYPE_MAP)
+    if (type->id == id)
         return true;
     if (type->id == TYPE_ARRAY)
-        return type_contains_map(type->element);
+        return type_contains(type->element, id);
     for (uint32_t i = 0; type->id == TYPE_STRUCT && i < type->field_count; i++)
-        if (type_contains_map(type->fields[i].type))
+        if (type_contains(type->fields[i].type, id))
             return true;
     return false;
+}
+
+bool type_contains_map(const struct type *type)
+{
+    return type_contains(type, TYPE_MAP);
+}
+
+enum status check_set_column(struct analyzer *analyzer, const struct attribute *column,
+                             const struct type *type, int position, int position_end,
+                             struct error *err)
+{
+    bool map = type_contains(type, TYPE_MAP);
+    if (!map && !type_contains(type, TYPE_VARIANT))
+        return OK;
+    enum status status = map ? STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_MAP_TYPE
+                             : STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_VARIANT_TYPE;
+    const char *name = text_quoted(analyzer, column->name);
+    const char *shown = type_quoted(analyzer, type);
+    if (position < 0)
+        return error_raise(err, status, "colName", name, "dataType", shown, NULL);
+    return error_raise_at(err, status, position, position_end, "colName", name, "dataType", shown,
+                          NULL);
 }
 
 static void add_offenders(struct analyzer *analyzer, const struct expr *expr, struct buffer *out)

@@ -300,6 +300,10 @@ struct sort_key *order_all_keys(struct analyzer *analyzer, const struct ast_sort
 enum status raise_operator(struct analyzer *analyzer, const struct expr *expr, const char *name,
                            int position, int position_end, struct error *err);
 bool type_contains_map(const struct type *type);
+/* UNSUPPORTED_FEATURE.SET_OPERATION_ON_*: DISTINCT and the like compare no maps and no VARIANTs. */
+MUST_USE enum status check_set_column(struct analyzer *analyzer, const struct attribute *column,
+                                      const struct type *type, int position, int position_end,
+                                      struct error *err);
 MUST_USE enum status resolve_pipe(struct analyzer *analyzer, const struct ast_term *ast,
                                   struct scope *outer, struct expr_list *outer_refs,
                                   struct relation *out, struct error *err);

@@ -214,10 +214,7 @@ static enum status drop_duplicates(struct analyzer *analyzer, const struct view_
         node->dedup.columns[node->dedup.column_count++] = j;
     for (uint32_t i = 0; i < node->dedup.column_count; i++) {
         const struct attribute *column = child->output[node->dedup.columns[i]];
-        if (type_contains_map(column->type))
-            return error_raise(err, STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_MAP_TYPE,
-                               "colName", text_quoted(analyzer, column->name), "dataType",
-                               type_quoted(analyzer, column->type), NULL);
+        TRY(check_set_column(analyzer, column, column->type, -1, -1, err));
     }
     relation->node = node;
     return OK;

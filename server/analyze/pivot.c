@@ -52,7 +52,7 @@ static enum status resolve_parts(struct pivot *pivot, struct error *err)
         struct expr *column;
         TRY(scope_resolve(&pivot->resolver, path, pivot->position, pivot->position_end, &column,
                           err));
-        if (type_contains_map(column->type))
+        if (!type_is_orderable(column->type))
             return error_raise_at(err, STATUS_INCOMPARABLE_PIVOT_COLUMN, path->position,
                                   path->position_end, "columnName",
                                   text_quoted(analyzer, expr_name(analyzer, column)), NULL);

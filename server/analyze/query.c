@@ -174,11 +174,9 @@ static enum status common_types(struct analyzer *analyzer, const struct ast_term
         if ((*out)[i] == NULL)
             return raise_types(analyzer, ast, i, a, b, err);
         bool distinct = ast->set.kind != AST_SET_UNION || ast->set.quantifier != AST_QUANTIFIER_ALL;
-        if (distinct && type_contains_map((*out)[i]))
-            return error_raise_at(err, STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_MAP_TYPE,
-                                  ast->position, ast->position_end, "colName",
-                                  text_quoted(analyzer, left->output[i]->name), "dataType",
-                                  type_quoted(analyzer, (*out)[i]), NULL);
+        if (distinct)
+            TRY(check_set_column(analyzer, left->output[i], (*out)[i], ast->position,
+                                 ast->position_end, err));
     }
     return OK;
 }

@@ -32,6 +32,22 @@ static const char *operator_name(enum ast_operator op)
     return names[op];
 }
 
+/* Gives the generators a type that fits nearly any place: that they stand inside an expression is
+ * what is wrong with them, whatever the place wants.  False: there are none. */
+static bool blank_generators(const struct resolver *resolver, struct expr **args, uint32_t count,
+                             enum type_id type)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < count && resolver->clause != CLAUSE_GROUP_BY; i++) {
+        if (args[i]->kind != EXPR_GENERATOR)
+            continue;
+        args[i] = expr_copy(resolver->analyzer->arena, args[i]);
+        args[i]->type = type_simple(type);
+        found = true;
+    }
+    return found;
+}
+
 enum status resolve_function(struct resolver *resolver, const char *name, struct expr **args,
                              uint32_t count, int position, int position_end, struct expr **out,
                              struct error *err)
@@ -50,7 +66,21 @@ enum status resolve_function(struct resolver *resolver, const char *name, struct
         args[i] = expr_copy(resolver->analyzer->arena, args[i]);
         args[i]->type = args[i]->type->fields[0].type;
     }
-    return function_resolve(&resolver->analyzer->functions, &call, out, err);
+    struct expr **given = arena_new_object(resolver->analyzer->arena, (count + 1) * sizeof *given);
+    for (uint32_t i = 0; i < count; i++)
+        given[i] = args[i];
+    enum status status = function_resolve(&resolver->analyzer->functions, &call, out, err);
+    static const enum type_id blanks[] = {TYPE_VOID, TYPE_BOOLEAN};
+    for (size_t i = 0; status != OK && i < 2; i++) {
+        if (!blank_generators(resolver, given, count, blanks[i]))
+            break;
+        error_clear(err);
+        call.args = args;
+        for (uint32_t j = 0; j < count; j++)
+            args[j] = given[j];
+        status = function_resolve(&resolver->analyzer->functions, &call, out, err);
+    }
+    return status;
 }
 
 /* A predicate stands where its keyword does: the IN of `a IN (1)`. */
@@ -250,6 +280,7 @@ static enum status resolve_cast(struct resolver *resolver, const struct ast_expr
     const struct type *type;
     TRY(resolve_expr(resolver, ast->cast.operand, &operand, err));
     TRY(resolve_type(resolver->analyzer, ast->cast.type, &type, err));
+    (void)blank_generators(resolver, &operand, 1, TYPE_VOID);
     enum status status = cast_resolve(&resolver->analyzer->functions, operand, type,
                                       ast->cast.form == AST_TRY_CAST, out, err);
     if (status != OK) {
@@ -794,6 +825,10 @@ enum status resolve_sort_key(struct resolver *resolver, const struct ast_sort_it
         return error_raise_at(err, STATUS_DATATYPE_MISMATCH__INVALID_ORDERING_TYPE, item->position,
                               item->position_end, "functionName", "`sortorder`", "dataType",
                               type_quoted(resolver->analyzer, out->expr->type), "sqlExpr",
-                              expr_sql(resolver->analyzer, out->expr), NULL);
+                              arena_sprintf(resolver->analyzer->arena, "\"%s %s NULLS %s\"",
+                                            expr_name(resolver->analyzer, out->expr),
+                                            out->descending ? "DESC" : "ASC",
+                                            out->nulls_first ? "FIRST" : "LAST"),
+                              NULL);
     return OK;
 }

@@ -278,6 +278,27 @@ static enum status check_frame(struct resolver *resolver, const struct ast_windo
     return offsets ? check_range_type(resolver, ast, window, err) : OK;
 }
 
+/* lag and lead look at one row; both bounds are the same expression. */
+static enum status offset_frame(struct resolver *resolver, const char *name, struct expr *window,
+                                struct error *err)
+{
+    struct analyzer *analyzer = resolver->analyzer;
+    const struct expr *call = window->args[0];
+    int64_t rows = 1;
+    if (call->arg_count > 1) {
+        struct vector *value;
+        struct expr *offset =
+            coercion_cast(&analyzer->functions, call->args[1], type_simple(TYPE_LONG));
+        TRY(expr_constant(analyzer->arena, offset, analyzer->functions.time_zone, &value, err));
+        rows = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(int64_t, value);
+    }
+    struct window_frame *frame = &window->window.frame;
+    rows = strcasecmp(name, "lag") == 0 ? -rows : rows;
+    frame->rows = true;
+    frame->lower = frame->upper = expr_literal_int(analyzer->arena, (int32_t)rows);
+    return OK;
+}
+
 static enum status resolve_frame(struct resolver *resolver, const struct ast_window *ast,
                                  const char *name, struct expr *window, struct error *err)
 {
@@ -309,6 +330,8 @@ static enum status resolve_frame(struct resolver *resolver, const struct ast_win
                 NULL);
         return check_frame(resolver, ast, window, err);
     }
+    if (name_is(name, offset_functions))
+        return offset_frame(resolver, name, window, err);
     bool ordered = window->window.order_count > 0;
     frame->rows = rows_only || !ordered;
     frame->upper = ordered || rows_only ? expr_literal_int(resolver->analyzer->arena, 0) : NULL;

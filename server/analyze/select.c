@@ -816,11 +816,8 @@ static enum status build_distinct(struct select *select, struct logical_node **n
     if (select->ast->quantifier != AST_QUANTIFIER_DISTINCT)
         return OK;
     for (uint32_t i = 0; i < (*node)->output_count; i++)
-        if (type_contains_map((*node)->output[i]->type))
-            return error_raise_at(err, STATUS_UNSUPPORTED_FEATURE__SET_OPERATION_ON_MAP_TYPE,
-                                  select->ast->position, select->ast->position_end, "colName",
-                                  text_quoted(analyzer, (*node)->output[i]->name), "dataType",
-                                  type_quoted(analyzer, (*node)->output[i]->type), NULL);
+        TRY(check_set_column(analyzer, (*node)->output[i], (*node)->output[i]->type,
+                             select->ast->position, select->ast->position_end, err));
     *node = logical_over(analyzer->arena, LOGICAL_DISTINCT, *node);
     analyzer_node(analyzer, *node, select->ast->position, select->ast->position_end);
     return OK;

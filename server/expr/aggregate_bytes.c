@@ -77,7 +77,7 @@ void put_u64(struct buffer *out, uint64_t value)
 uint32_t value_width(const struct type *type)
 {
     if (type->id == TYPE_STRING || type->id == TYPE_BINARY || type->id == TYPE_ARRAY ||
-        type->id == TYPE_MAP)
+        type->id == TYPE_MAP || type->id == TYPE_VARIANT)
         return 0;
     return (uint32_t)type_value_bytes(type);
 }

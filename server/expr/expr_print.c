@@ -321,8 +321,19 @@ static void print_bound(struct buffer *out, const struct expr *bound, bool lower
     buffer_fini(&text);
 }
 
+/* One row away, as lag and lead have it: the distance is never turned round. */
+static void print_distance(struct buffer *out, const struct expr *distance)
+{
+    buffer_add_text(out, "ROWS BETWEEN ");
+    print(out, distance);
+    buffer_add_text(out, " FOLLOWING AND ");
+    print(out, distance);
+    buffer_add_text(out, " FOLLOWING");
+}
+
 static void print_window(struct buffer *out, const struct expr *expr)
 {
+    const struct window_frame *frame = &expr->window.frame;
     print(out, expr->args[0]);
     buffer_add_text(out, " OVER (");
     const char *gap = "";
@@ -336,11 +347,14 @@ static void print_window(struct buffer *out, const struct expr *expr)
         print_order(out, expr->window.order, expr->window.order_count, true);
         gap = " ";
     }
-    if (expr->window.has_frame) {
-        buffer_printf(out, "%s%s BETWEEN ", gap, expr->window.frame.rows ? "ROWS" : "RANGE");
-        print_bound(out, expr->window.frame.lower, true);
+    if (expr->window.has_frame && frame->lower != NULL && frame->lower == frame->upper) {
+        buffer_add_text(out, gap);
+        print_distance(out, frame->lower);
+    } else if (expr->window.has_frame) {
+        buffer_printf(out, "%s%s BETWEEN ", gap, frame->rows ? "ROWS" : "RANGE");
+        print_bound(out, frame->lower, true);
         buffer_add_text(out, " AND ");
-        print_bound(out, expr->window.frame.upper, false);
+        print_bound(out, frame->upper, false);
     }
     buffer_add_byte(out, ')');
 }

@@ -78,6 +78,8 @@ RESOLVER(resolve_array_element_function)
          call->args[1]->type->id == TYPE_DECIMAL))
         return diff_types(call, STATUS_DATATYPE_MISMATCH__ARRAY_FUNCTION_DIFF_TYPES, "\"ARRAY\"",
                           err);
+    if (!adds && !type_is_orderable(common))
+        return function_not_orderable(call, common, err);
     call->args[0] = coercion_cast(ctx, call->args[0], array_of(ctx, common));
     call->args[1] = coercion_cast(ctx, call->args[1], common);
     if (contains)
@@ -124,7 +126,7 @@ RESOLVER(resolve_array_extreme)
     if (array->id != TYPE_ARRAY)
         return function_wrong_type(call, 0, "\"ARRAY\"", err);
     if (!type_is_orderable(array->element))
-        return function_not_orderable(call, array->element, err);
+        return function_not_orderable(call, sort ? array : array->element, err);
     if (!sort) {
         function_finish(call, array->element);
         call->nullable = true;
@@ -153,6 +155,8 @@ RESOLVER(resolve_array_set)
     if (common == NULL)
         return diff_types(call, STATUS_DATATYPE_MISMATCH__BINARY_ARRAY_DIFF_TYPES, "\"ARRAY\"",
                           err);
+    if (!type_is_orderable(common))
+        return function_not_orderable(call, common, err);
     for (uint32_t i = 0; i < 2; i++)
         call->args[i] = coercion_cast(ctx, call->args[i], array_of(ctx, common));
     function_finish(call, overlap ? type_simple(TYPE_BOOLEAN) : array_of(ctx, common));

@@ -301,14 +301,16 @@ KERNEL(kernel_xxhash64)
     return OK;
 }
 
-static bool holds_map(const struct type *type)
+static bool holds(const struct type *type, enum type_id id)
 {
-    if (type->id == TYPE_MAP)
+    if (type->id == id)
         return true;
     if (type->id == TYPE_ARRAY)
-        return holds_map(type->element);
+        return holds(type->element, id);
+    if (type->id == TYPE_MAP)
+        return holds(type->key, id) || holds(type->element, id);
     for (uint32_t i = 0; i < type->field_count; i++)
-        if (holds_map(type->fields[i].type))
+        if (holds(type->fields[i].type, id))
             return true;
     return false;
 }
@@ -320,14 +322,19 @@ RESOLVER(resolve_hash)
     bool wide = strcmp(call->call.function->name, "xxhash64") == 0;
     if (call->arg_count == 0)
         return function_wrong_count(call, "> 0", err);
+    bool map = false, variant = false;
     for (uint32_t i = 0; i < call->arg_count; i++) {
-        if (!holds_map(call->args[i]->type))
-            continue;
+        map = map || holds(call->args[i]->type, TYPE_MAP);
+        variant = variant || holds(call->args[i]->type, TYPE_VARIANT);
+    }
+    if (map || variant) {
         struct arena *arena = arena_new("message", 0);
         enum status status =
-            error_raise_at(err, STATUS_DATATYPE_MISMATCH__HASH_MAP_TYPE, call->position,
-                           call->position_end, "sqlExpr", function_sql(arena, call), "functionName",
-                           wide ? "`xxhash64`" : "`hash`", NULL);
+            error_raise_at(err,
+                           map ? STATUS_DATATYPE_MISMATCH__HASH_MAP_TYPE
+                               : STATUS_DATATYPE_MISMATCH__HASH_VARIANT_TYPE,
+                           call->position, call->position_end, "sqlExpr", function_sql(arena, call),
+                           "functionName", wide ? "`xxhash64`" : "`hash`", NULL);
         arena_free(arena);
         return status;
     }

@@ -63,9 +63,22 @@ bool type_has_map(const struct type *type)
     return false;
 }
 
+static bool type_has_variant(const struct type *type)
+{
+    if (type->id == TYPE_VARIANT)
+        return true;
+    if (type->id == TYPE_ARRAY)
+        return type_has_variant(type->element);
+    for (uint32_t i = 0; type->id == TYPE_STRUCT && i < type->field_count; i++) {
+        if (type_has_variant(type->fields[i].type))
+            return true;
+    }
+    return false;
+}
+
 enum status map_check_key_type(const struct expr *call, const struct type *key, struct error *err)
 {
-    if (!type_has_map(key) && key->id != TYPE_VARIANT)
+    if (!type_has_map(key) && !type_has_variant(key))
         return OK;
     struct arena *arena = arena_new("message", 0);
     enum status status = error_raise_at(

@@ -55,6 +55,8 @@ static const struct option_def read_options[] = {
     {"maxCharsPerColumn", OPTION_INT, -1, INT32_MAX, "-1",
      "a value of more characters fails the query; -1: no limit"},
     {"multiLine", OPTION_BOOL, 0, 0, "false", "quoted values may hold line breaks"},
+    {"singleVariantColumn", OPTION_TEXT, 0, 0, NULL,
+     "name of the VARIANT column that takes whole records"},
     {"lineSep", OPTION_TEXT, 0, 0, NULL, "what separates records; by default \\n, \\r and \\r\\n"},
     {"encoding", OPTION_TEXT, 0, 0, "UTF-8", "charset of the files"},
     {"charset", OPTION_TEXT, 0, 0, NULL, "another name of encoding"},
@@ -103,6 +105,9 @@ struct csv_task {
     struct buffer converted;    /* multiLine in another charset: the whole file */
     size_t converted_at;
     bool converted_done;
+    struct buffer guesses;          /* of VARIANT values, by column: enum guess, a byte each */
+    struct buffer names, name_ends; /* singleVariantColumn: the header */
+    uint32_t name_count;
 };
 
 /* Options. */
@@ -248,7 +253,7 @@ static bool csv_splittable(const struct format_reader *opaque)
 {
     const struct csv_reader *reader = (const struct csv_reader *)opaque;
     CHECK_MAGIC(reader, CSV_READER_MAGIC);
-    return !reader->options.multi_line;
+    return !reader->options.multi_line && !(reader->options.single_variant && reader->header);
 }
 
 static enum status csv_open(const struct format_reader *opaque, struct byte_stream *take,
@@ -289,6 +294,9 @@ static void csv_close(struct record_reader *opaque)
     line_reader_fini(&task->lines);
     csv_parser_fini(&task->parser);
     buffer_fini(&task->converted);
+    buffer_fini(&task->guesses);
+    buffer_fini(&task->names);
+    buffer_fini(&task->name_ends);
     free(task->days);
     free(task);
 }
@@ -393,29 +401,113 @@ static bool parse_time(struct csv_task *task, uint32_t column, struct bytes text
     return record_parse_ntz(options, text, out) == TEXT_OK;
 }
 
-/* Words of truth and numbers are what they say, all else is text. */
-static void add_variant(struct variant_builder *builder, struct bytes text)
+/* What the values of a VARIANT column have been so far, in the order in which it is tried. */
+enum guess {
+    GUESS_LONG,
+    GUESS_DECIMAL,
+    GUESS_DATE,
+    GUESS_TIMESTAMP,
+    GUESS_BOOLEAN,
+    GUESS_STRING,
+};
+
+static bool add_guess(const struct record_options *options, struct variant_builder *builder,
+                      struct bytes text, enum guess guess)
 {
     uint8_t truth;
     int64_t whole;
+    int32_t days;
     struct decimal decimal;
     int precision;
-    if (parse_boolean(text, &truth))
-        variant_add_boolean(builder, truth != 0);
-    else if (number_parse_int64(text, &whole) == TEXT_OK)
+    switch (guess) {
+    case GUESS_LONG:
+        if (number_parse_int64(text, &whole) != TEXT_OK)
+            return false;
         variant_add_long(builder, whole);
-    else if (decimal_parse_exact(text, &decimal, &precision) == TEXT_OK)
+        return true;
+    case GUESS_DECIMAL:
+        if (decimal_parse_exact(text, &decimal, &precision) != TEXT_OK)
+            return false;
         variant_add_decimal(builder, decimal);
-    else
+        return true;
+    case GUESS_DATE:
+        if ((options->date_pattern == NULL && text.size_bytes != 10) ||
+            record_parse_date(options, text, &days) != TEXT_OK)
+            return false; /* yyyy-MM-dd, or the pattern */
+        variant_add_date(builder, days);
+        return true;
+    case GUESS_TIMESTAMP:
+        if (record_parse_timestamp(options, text, &whole) != TEXT_OK)
+            return false;
+        variant_add_timestamp(builder, whole, false);
+        return true;
+    case GUESS_BOOLEAN:
+        if (!parse_boolean(text, &truth))
+            return false;
+        variant_add_boolean(builder, truth != 0);
+        return true;
+    default:
         variant_add_string(builder, text);
+        return true;
+    }
 }
 
-static bool parse_variant(struct csv_task *task, struct bytes text, struct bytes *out)
+/* A value of the column `index` of the file: of the first type that takes it, but of none that a
+ * value before it has refused. */
+static void add_variant(struct csv_task *task, struct variant_builder *builder, uint32_t index,
+                        struct bytes text)
+{
+    while (task->guesses.size_bytes <= index)
+        buffer_add_byte(&task->guesses, GUESS_LONG);
+    uint8_t *guess = task->guesses.data + index;
+    while (!add_guess(&task->reader->options, builder, text, (enum guess) * guess))
+        ++*guess;
+}
+
+static bool parse_variant(struct csv_task *task, uint32_t column, struct bytes text,
+                          struct bytes *out)
 {
     struct variant_builder builder = {0};
     struct bytes cell;
-    add_variant(&builder, text);
+    add_variant(task, &builder, column, text);
     bool fits = variant_finish(&builder, &cell);
+    if (fits)
+        *out = arena_copy(task->batch, cell);
+    variant_builder_fini(&builder);
+    return fits;
+}
+
+static struct bytes header_name(const struct csv_task *task, uint32_t index, char *space)
+{
+    if (!task->reader->header) {
+        int size = snprintf(space, 16, "_c%u", index);
+        return bytes_of(space, (size_t)size);
+    }
+    const uint32_t *ends = (const uint32_t *)(const void *)task->name_ends.data;
+    uint32_t start = index == 0 ? 0 : ends[index - 1];
+    return bytes_of(task->names.data + start, ends[index] - start);
+}
+
+/* The whole record as an object. */
+static bool parse_record(struct csv_task *task, struct bytes *out)
+{
+    struct variant_builder builder = {0};
+    struct variant_mark mark = variant_begin(&builder);
+    const struct csv_parser *parser = &task->parser;
+    uint32_t count = parser->token_count;
+    if (task->reader->header && count > task->name_count)
+        count = task->name_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct bytes text = parser->tokens[i];
+        char space[16];
+        variant_next_field(&builder, header_name(task, i, space));
+        if (text.data == NULL || bytes_equal(text, task->reader->dialect.null_value))
+            variant_add_null(&builder);
+        else
+            add_variant(task, &builder, i, text);
+    }
+    struct bytes repeated, cell;
+    bool fits = variant_end_object(&builder, mark, &repeated) && variant_finish(&builder, &cell);
     if (fits)
         *out = arena_copy(task->batch, cell);
     variant_builder_fini(&builder);
@@ -461,7 +553,7 @@ static bool parse_cell(struct csv_task *task, uint32_t column, struct bytes text
         VECTOR_VALUES(struct bytes, vector)[row] = text;
         return true;
     case TYPE_VARIANT:
-        return parse_variant(task, text, VECTOR_VALUES(struct bytes, vector) + row);
+        return parse_variant(task, column, text, VECTOR_VALUES(struct bytes, vector) + row);
     case TYPE_DATE:
         return record_parse_date(&reader->options, text, VECTOR_VALUES(int32_t, vector) + row) ==
                TEXT_OK;
@@ -526,13 +618,32 @@ static enum status fill_row(struct csv_task *task, bool *bad, struct error *err)
     return OK;
 }
 
+/* fill_row of a record that is one VARIANT. */
+static enum status fill_single(struct csv_task *task, bool *bad, struct error *err)
+{
+    const struct csv_reader *reader = task->reader;
+    for (uint32_t i = 0; i < reader->options.column_count; i++) {
+        struct vector *vector = task->columns[i];
+        bool fits = i != reader->corrupt_position &&
+                    parse_record(task, VECTOR_VALUES(struct bytes, vector) + task->rows);
+        if (!fits)
+            TRY(set_null(task, i, err));
+        else if (vector->validity != NULL)
+            validity_set(vector->validity, task->rows);
+        *bad = *bad || (!fits && i != reader->corrupt_position);
+    }
+    return OK;
+}
+
 /* The record in the parser's tokens becomes a row, or what `mode` says. */
 static enum status end_record(struct csv_task *task, struct bytes record, struct error *err)
 {
     const struct csv_reader *reader = task->reader;
-    bool count = !reader->pruned && task->parser.token_count != reader->data_columns;
+    bool single = reader->options.single_variant;
+    uint32_t wanted = single ? task->name_count : reader->data_columns;
+    bool count = (single ? reader->header : !reader->pruned) && task->parser.token_count != wanted;
     bool bad = count;
-    TRY(fill_row(task, &bad, err));
+    TRY(single ? fill_single(task, &bad, err) : fill_row(task, &bad, err));
     enum record_mode mode = reader->options.mode;
     if (bad && mode == RECORD_FAILFAST)
         return malformed(task, record, count, err);
@@ -561,13 +672,28 @@ static bool name_fits(const struct csv_reader *reader, struct bytes token, const
     return strncasecmp((const char *)token.data, name, token.size_bytes) == 0;
 }
 
+/* The header of a file whose records become objects. */
+static void keep_names(struct csv_task *task)
+{
+    const struct csv_parser *parser = &task->parser;
+    task->name_count = parser->token_count;
+    for (uint32_t i = 0; i < parser->token_count; i++) {
+        if (parser->tokens[i].data != NULL)
+            buffer_add(&task->names, parser->tokens[i].data, parser->tokens[i].size_bytes);
+        uint32_t end = (uint32_t)task->names.size_bytes;
+        buffer_add(&task->name_ends, &end, sizeof end);
+    }
+}
+
 static enum status check_header(struct csv_task *task, struct error *err)
 {
     const struct csv_reader *reader = task->reader;
     const struct csv_parser *parser = &task->parser;
     const struct type *delivered = reader->options.delivered;
     task->header_pending = false;
-    if (reader->enforce_schema)
+    if (reader->options.single_variant)
+        keep_names(task);
+    if (reader->enforce_schema || reader->options.single_variant)
         return OK;
     bool fits = reader->pruned || parser->token_count == reader->data_columns;
     for (uint32_t i = 0; fits && i < delivered->field_count; i++) {

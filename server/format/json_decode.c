@@ -850,6 +850,18 @@ enum json_outcome json_decode_row(struct json_decoder *decoder, uint32_t row,
     return outcome;
 }
 
+enum json_outcome json_decode_variant(struct json_decoder *decoder, uint32_t row,
+                                      const uint8_t **cursor)
+{
+    if (decoder->column_count == 0)
+        return json_skip_value(&decoder->lexer, cursor);
+    struct json_column *column = &decoder->columns[0];
+    enum json_outcome outcome = decode_variant(decoder, column, row, cursor);
+    if (outcome == JSON_SET)
+        validity_set(column->validity, row);
+    return outcome;
+}
+
 void json_decoder_clear_row(struct json_decoder *decoder, uint32_t row)
 {
     for (uint32_t i = 0; i < decoder->column_count; i++)

@@ -48,6 +48,10 @@ void json_decoder_begin(struct json_decoder *decoder, uint32_t rows, struct aren
 enum json_outcome json_decode_row(struct json_decoder *decoder, uint32_t row,
                                   const uint8_t **cursor);
 
+/* Reads any value at *cursor into the one column, a VARIANT. */
+enum json_outcome json_decode_variant(struct json_decoder *decoder, uint32_t row,
+                                      const uint8_t **cursor);
+
 /* Makes all cells of the row NULL. */
 void json_decoder_clear_row(struct json_decoder *decoder, uint32_t row);
 

@@ -24,6 +24,8 @@ const struct option_def json_read_options[] = {
     {"columnNameOfCorruptRecord", OPTION_TEXT, 0, 0, "_corrupt_record",
      "column that takes the text of a broken record"},
     {"multiLine", OPTION_BOOL, 0, 0, "false", "a file holds one JSON value over many lines"},
+    {"singleVariantColumn", OPTION_TEXT, 0, 0, NULL,
+     "name of the VARIANT column that takes whole records"},
     {"lineSep", OPTION_TEXT, 0, 0, NULL, "what separates records; by default \\n, \\r and \\r\\n"},
     {"encoding", OPTION_TEXT, 0, 0, NULL, "charset of the files"},
     {"charset", OPTION_TEXT, 0, 0, NULL, "another name of encoding"},
@@ -196,8 +198,8 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
     json_decoder_init(&task->decoder, &reader->options, &reader->rules, reader->fields,
                       reader->field_count, BATCH_ROWS_MAX);
     bool plain = reader->options.separator.size_bytes == 0 && !reader->options.multi_line;
-    task->quick = plain && !reader->options.charset_given && !reader->rules.control_chars &&
-                  !reader->rules.comments;
+    task->quick = plain && !reader->options.single_variant && !reader->options.charset_given &&
+                  !reader->rules.control_chars && !reader->rules.comments;
     task->decoder.lexer.across_lines = !plain;
     task->decoder.empty_is_null = reader->empty_is_null;
     task->decoder.whole_values = reader->whole_values;
@@ -343,6 +345,21 @@ static enum status go_on_array(struct json_task *task, struct error *err)
     return OK;
 }
 
+/* A record that is one VARIANT, whatever follows it. */
+static enum status read_variant(struct json_task *task, const uint8_t *at, struct bytes record,
+                                struct error *err)
+{
+    struct json_decoder *decoder = &task->decoder;
+    if (record.size_bytes >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
+        at += 3;
+    at = json_skip_space(&decoder->lexer, at);
+    if (at == decoder->lexer.end)
+        return OK;
+    enum json_outcome outcome = json_decode_variant(decoder, task->rows, &at);
+    bool broken = outcome == JSON_SYNTAX || outcome == JSON_TORN || decoder->bad;
+    return end_row(task, record, broken, broken, err);
+}
+
 /* One record of JSON, UTF-8, with a NUL behind it; `record` is its text as written. */
 static enum status read_record(struct json_task *task, struct bytes text, struct bytes record,
                                struct error *err)
@@ -353,6 +370,8 @@ static enum status read_record(struct json_task *task, struct bytes text, struct
     decoder->bad = false;
     decoder->stopped = false;
     decoder->old_time = bytes_of(NULL, 0);
+    if (task->reader->options.single_variant)
+        return read_variant(task, at, record, err);
     if (*at != '{') {
         if (text.size_bytes >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
             at += 3;

@@ -294,6 +294,31 @@ static enum status check_columns(const struct record_options *options, struct er
     return OK;
 }
 
+/* The schema beside singleVariantColumn is that column, with the corrupt-record column or without.
+ */
+static enum status find_single_variant(const struct format_config *config,
+                                       struct record_options *out, struct error *err)
+{
+    const char *name = options_get(config->options, "singleVariantColumn");
+    const struct type *schema = config->schema;
+    if (name == NULL)
+        return OK;
+    uint32_t others = out->corrupt_field == COLUMN_NONE ? 1 : 2;
+    uint32_t at = out->corrupt_field == 0 ? 1 : 0;
+    out->single_variant = true;
+    if (schema->field_count == others && strcmp(schema->fields[at].name, name) == 0 &&
+        schema->fields[at].type->id == TYPE_VARIANT)
+        return OK;
+    struct buffer sql = {0};
+    buffer_add_byte(&sql, '"');
+    type_print_sql(&sql, schema);
+    buffer_add_byte(&sql, '"');
+    enum status status =
+        error_raise(err, STATUS_INVALID_SINGLE_VARIANT_COLUMN, "schema", buffer_text(&sql), NULL);
+    buffer_fini(&sql);
+    return status;
+}
+
 static enum record_mode find_mode(const char *name)
 {
     if (name != NULL && strcasecmp(name, "DROPMALFORMED") == 0)
@@ -352,6 +377,7 @@ enum status record_options_parse(struct arena *query, const struct format_config
     };
     TRY(check_names(config, err));
     TRY(find_corrupt(config, out, err));
+    TRY(find_single_variant(config, out, err));
     TRY(check_columns(out, err));
     TRY(options_bool(config->options, "multiLine", false, &out->multi_line, err));
     TRY(parse_charset(config, function, &out->charset, &out->charset_given, err));

@@ -28,6 +28,7 @@ struct record_options {
     enum record_mode mode;
     const char *corrupt_name;
     uint32_t corrupt_field; /* index in the schema, or COLUMN_NONE */
+    bool single_variant;    /* singleVariantColumn: a record is one VARIANT */
     bool multi_line;
     bool charset_given;
     enum charset charset;
