@@ -263,9 +263,7 @@ static enum status apply_step(struct analyzer *analyzer, const struct ast_term *
         struct ast_term set = {.position = ast->position,
                                .position_end = ast->position_end,
                                .kind = AST_TERM_SET,
-                               .set = {.kind = step->set_kind,
-                                       .quantifier = step->quantifier,
-                                       .by_name = step->by_name}};
+                               .set = {.kind = step->set_kind, .quantifier = step->quantifier}};
         TRY(resolve_term(analyzer, step->right, outer, outer_refs, &right, err));
         return resolve_set_operation(analyzer, &set, input, &right, out, err);
     }

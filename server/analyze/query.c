@@ -181,33 +181,6 @@ static enum status common_types(struct analyzer *analyzer, const struct ast_term
     return OK;
 }
 
-/* BY NAME: the right side's columns in the order of the left side's names. */
-static enum status align_by_name(struct analyzer *analyzer, const struct ast_term *ast,
-                                 const struct logical_node *left, struct logical_node **right,
-                                 struct error *err)
-{
-    struct logical_node *node = *right;
-    if (left->output_count != node->output_count)
-        return raise_columns(ast, left->output_count, node->output_count, err);
-    uint32_t count = left->output_count;
-    struct expr **exprs = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
-    struct attribute **output =
-        arena_new_object(analyzer->arena, (count + 1) * sizeof(struct attribute *));
-    struct scope *scope = scope_new(analyzer, node, NULL, NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        struct scope_column *column = scope_find(analyzer, scope, left->output[i]->name);
-        struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_OTHER, NULL);
-        if (column == NULL)
-            return raise_unresolved_column(&resolver, text_quoted(analyzer, left->output[i]->name),
-                                           left->output[i]->name, 1, ast->position,
-                                           ast->position_end, err);
-        output[i] = column->attribute;
-        exprs[i] = attribute_expr(analyzer->arena, column->attribute);
-    }
-    *right = logical_project(analyzer->arena, node, exprs, output, count);
-    return OK;
-}
-
 static struct logical_node *set_node(struct analyzer *analyzer, const struct ast_term *ast,
                                      struct logical_node *left, struct logical_node *right)
 {
@@ -240,8 +213,6 @@ enum status resolve_set_operation(struct analyzer *analyzer, const struct ast_te
     struct logical_node *a = relation_visible(analyzer, left);
     struct logical_node *b = relation_visible(analyzer, right);
     const struct type **types = NULL;
-    if (ast->set.by_name)
-        TRY(align_by_name(analyzer, ast, a, &b, err));
     TRY(common_types(analyzer, ast, a, b, &types, err));
     a = cast_columns(analyzer, a, types);
     b = cast_columns(analyzer, b, types);

@@ -924,6 +924,24 @@ static enum status select_grouping(struct select *select, struct error *err)
     return grouping_keys(&resolver, select->ast->group_by, &select->items, &select->grouping, err);
 }
 
+/* A window() of GROUP BY that cannot be makes no column `window`: a list that names it is what the
+ * error is about, as any unknown name of the list is. */
+static enum status without_window(struct select *select, struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    if (strncmp(status_name(err->status), "DATATYPE_MISMATCH", 17) != 0)
+        return err->status;
+    struct error other = ERROR_INIT;
+    struct diagnostics *diagnostics = analyzer->diagnostics;
+    analyzer->diagnostics = NULL;
+    enum status status = select_list(select, &other);
+    analyzer->diagnostics = diagnostics;
+    if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
+        status == STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION)
+        *err = other;
+    return err->status;
+}
+
 enum status resolve_select(struct analyzer *analyzer, const struct ast_select *ast,
                            const struct ast_tail *tail, struct scope *outer,
                            struct expr_list *outer_refs, struct relation *input,
@@ -947,7 +965,8 @@ enum status resolve_select(struct analyzer *analyzer, const struct ast_select *a
                                           ast->position, ast->position_end, err);
         TRY(analyzer_go_on(analyzer, before, status, err));
     }
-    TRY(resolve_group_windows(&select, err));
+    if (resolve_group_windows(&select, err) != OK)
+        return without_window(&select, err);
     TRY(select_list(&select, err));
     TRY(select_having(&select, err));
     TRY(select_qualify(&select, err));

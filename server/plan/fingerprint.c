@@ -87,6 +87,52 @@ static void add_exprs(struct buffer *out, const char *name, struct expr *const *
     arena_free(arena);
 }
 
+static bool makes_struct(const struct expr *expr)
+{
+    return expr->kind == EXPR_CALL && (strcmp(expr->call.function->name, "struct") == 0 ||
+                                       strcmp(expr->call.function->name, "named_struct") == 0);
+}
+
+/* A key without the names of its fields: "(k string, n int)". */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as structs are nested */
+static void print_form(struct buffer *out, const struct expr *expr)
+{
+    if (!makes_struct(expr)) {
+        expr_print_name(out, expr);
+        buffer_add_byte(out, ' ');
+        type_print_simple(out, expr->type);
+        return;
+    }
+    buffer_add_byte(out, '(');
+    for (uint32_t i = 0; i + 1 < expr->arg_count; i += 2) {
+        buffer_add_text(out, i == 0 ? "" : ", ");
+        print_form(out, expr->args[i + 1]);
+    }
+    buffer_add_byte(out, ')');
+}
+
+/* Keys that are structs, once more by what is in them: their fields may be renamed. */
+static void add_forms(struct buffer *out, struct expr *const *keys, uint32_t count,
+                      struct plan_node *input)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < count; i++)
+        some = some || makes_struct(keys[i]);
+    if (!some)
+        return;
+    struct arena *arena = arena_new("fingerprint", 0);
+    buffer_add_text(out, ",\"keyForms\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        struct buffer text = {0};
+        print_form(&text, expr_rewrite(arena, keys[i], name_column, input));
+        buffer_add_text(out, i == 0 ? "" : ",");
+        buffer_add_json_string(out, buffer_bytes(&text));
+        buffer_fini(&text);
+    }
+    buffer_add_byte(out, ']');
+    arena_free(arena);
+}
+
 static void add_columns(struct buffer *out, const char *name, const struct type *schema)
 {
     buffer_printf(out, ",\"%s\":[", name);
@@ -120,6 +166,7 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
     switch (node->kind) {
     case PLAN_AGGREGATE:
         add_exprs(out, "keys", node->aggregate.keys, node->aggregate.key_count, node->children[0]);
+        add_forms(out, node->aggregate.keys, node->aggregate.key_count, node->children[0]);
         add_exprs(out, "state", node->aggregate.aggregates, node->aggregate.aggregate_count,
                   node->children[0]);
         if (node->aggregate.pane_key >= 0)

@@ -7,7 +7,7 @@
  *
  * A stream whose rows need a value to find a partner in a join gets a filter of its own: rows with
  * NULL there are not kept, and do not move the watermark.  So do rows of which explode() makes
- * none.
+ * none.  What a join says of one side by its equalities is a filter of the other: infer_filters.c.
  */
 #include "base/check.h"
 #include "plan/rewrite.h"
@@ -240,6 +240,7 @@ static struct logical_node *push_into_join(struct rewriter *rewriter, struct log
         else
             expr_set_add(arena, &condition, part);
     }
+    infer_filters(rewriter, node, &condition, &to_left, &to_right);
     for (uint32_t i = 0; i < condition.count; i++) {
         if (left->streaming && may.on_left)
             infer_not_null(rewriter, condition.items[i], left, &to_left);

@@ -15,6 +15,11 @@ struct rewriter {
     uint32_t next_id;
 };
 
+struct expr_set {
+    struct expr **items;
+    uint32_t count, capacity;
+};
+
 /* Subqueries in expressions and LATERAL joins become joins.  Errors: NOT_SUPPORTED. */
 MUST_USE enum status rewrite_subqueries(struct rewriter *rewriter, struct logical_node *node,
                                         struct logical_node **out, struct error *err);
@@ -28,6 +33,12 @@ struct logical_node *fold_constants(struct rewriter *rewriter, struct logical_no
 
 /* Filters as low as they may go. */
 struct logical_node *push_filters(struct rewriter *rewriter, struct logical_node *node);
+
+/* Adds to the filters that go into the sides of a join what its equalities say about streams there:
+ * with a.k = b.k a filter of a.k is one of b.k.  `condition`: the parts that stay in the join. */
+void infer_filters(struct rewriter *rewriter, const struct logical_node *join,
+                   const struct expr_set *condition, struct expr_set *to_left,
+                   struct expr_set *to_right);
 
 /* Projections over projections become one; those that change nothing go. */
 struct logical_node *collapse_projects(struct rewriter *rewriter, struct logical_node *node);
@@ -53,10 +64,6 @@ struct expr *substitute_outputs(struct rewriter *rewriter, struct expr *expr,
 /* The conjunction of expressions; NULL for none. */
 struct expr *conjunction(struct rewriter *rewriter, struct expr *const *exprs, uint32_t count);
 
-struct expr_set {
-    struct expr **items;
-    uint32_t count, capacity;
-};
 void expr_set_add(struct arena *arena, struct expr_set *set, struct expr *expr);
 /* Adds the parts of an AND. */
 void split_conjuncts(struct arena *arena, struct expr *expr, struct expr_set *out);

@@ -706,9 +706,8 @@ struct ast_pipe_step {
     struct ast_relation *relation;  /* RELATION: its leftmost input is NULL */
     enum ast_set_kind set_kind;     /* SET_OPERATION */
     enum ast_quantifier quantifier; /* SET_OPERATION */
-    bool by_name;
-    struct ast_term *right; /* SET_OPERATION */
-    struct ast_tail *tail;  /* TAIL */
+    struct ast_term *right;         /* SET_OPERATION */
+    struct ast_tail *tail;          /* TAIL */
 };
 
 enum ast_term_kind {
@@ -716,7 +715,7 @@ enum ast_term_kind {
     AST_TERM_TABLE,  /* TABLE t */
     AST_TERM_VALUES, /* VALUES (1), (2) [AS t(a)]: a VALUES relation */
     AST_TERM_QUERY,  /* (query) */
-    AST_TERM_SET,    /* left UNION [ALL] [BY NAME] right */
+    AST_TERM_SET,    /* left UNION [ALL] right */
     AST_TERM_PIPE,   /* input |> step */
 };
 
@@ -731,7 +730,6 @@ struct ast_term {
         struct {
             enum ast_set_kind kind;
             enum ast_quantifier quantifier; /* NONE and DISTINCT mean the same */
-            bool by_name;
             struct ast_term *left, *right;
         } set;
         struct {

@@ -429,8 +429,7 @@ static bool step_equal(const struct ast_pipe_step *a, const struct ast_pipe_step
                  a->assignment_count == b->assignment_count && names_equal(&a->names, &b->names) &&
                  ast_expr_equal(a->where, b->where) && relation_equal(a->relation, b->relation) &&
                  a->set_kind == b->set_kind && a->quantifier == b->quantifier &&
-                 a->by_name == b->by_name && term_equal(a->right, b->right) &&
-                 tail_equal(a->tail, b->tail);
+                 term_equal(a->right, b->right) && tail_equal(a->tail, b->tail);
     for (size_t i = 0; equal && i < a->assignment_count; i++)
         equal = name_equal(&a->assignments[i].name, &b->assignments[i].name) &&
                 ast_expr_equal(a->assignments[i].expr, b->assignments[i].expr);
@@ -454,8 +453,7 @@ static bool term_equal(const struct ast_term *a, const struct ast_term *b)
         return ast_query_equal(a->query, b->query);
     case AST_TERM_SET:
         return a->set.kind == b->set.kind && a->set.quantifier == b->set.quantifier &&
-               a->set.by_name == b->set.by_name && term_equal(a->set.left, b->set.left) &&
-               term_equal(a->set.right, b->set.right);
+               term_equal(a->set.left, b->set.left) && term_equal(a->set.right, b->set.right);
     case AST_TERM_PIPE:
         return term_equal(a->pipe.input, b->pipe.input) && step_equal(a->pipe.step, b->pipe.step);
     }

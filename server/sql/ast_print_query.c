@@ -357,7 +357,7 @@ static void print_tail(struct buffer *out, const struct ast_tail *tail)
 /* ---- terms, pipes, queries ---- */
 
 static void print_set_words(struct buffer *out, enum ast_set_kind kind,
-                            enum ast_quantifier quantifier, bool by_name)
+                            enum ast_quantifier quantifier)
 {
     static const char *const words[] = {[AST_SET_UNION] = " UNION ",
                                         [AST_SET_EXCEPT] = " EXCEPT ",
@@ -365,7 +365,6 @@ static void print_set_words(struct buffer *out, enum ast_set_kind kind,
     static const char *const quantifiers[] = {"", "DISTINCT ", "ALL "};
     buffer_add_text(out, words[kind]);
     buffer_add_text(out, quantifiers[quantifier]);
-    buffer_add_text(out, by_name ? "BY NAME " : "");
 }
 
 static void print_assignments(struct buffer *out, const struct ast_pipe_step *step)
@@ -414,7 +413,7 @@ static void print_step(struct buffer *out, const struct ast_pipe_step *step)
         print_relation(out, step->relation);
         break;
     case AST_PIPE_SET_OPERATION:
-        print_set_words(out, step->set_kind, step->quantifier, step->by_name);
+        print_set_words(out, step->set_kind, step->quantifier);
         print_term(out, step->right);
         break;
     case AST_PIPE_TAIL:
@@ -443,7 +442,7 @@ static void print_term(struct buffer *out, const struct ast_term *term)
         break;
     case AST_TERM_SET:
         print_term(out, term->set.left);
-        print_set_words(out, term->set.kind, term->set.quantifier, term->set.by_name);
+        print_set_words(out, term->set.kind, term->set.quantifier);
         print_term(out, term->set.right);
         break;
     case AST_TERM_PIPE:

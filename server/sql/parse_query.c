@@ -230,10 +230,6 @@ static enum status set_operation(struct parser *parser, enum ast_set_kind kind,
     term->set.left = *left;
     parser_skip(parser, 1);
     TRY(parser_set_quantifier(parser, &term->set.quantifier));
-    if (parser_keyword(parser, 0) == KW_BY && parser_keyword(parser, 1) == KW_NAME) {
-        term->set.by_name = true;
-        parser_skip(parser, 2);
-    }
     TRY(kind == AST_SET_INTERSECT ? parser_query_primary(parser, &term->set.right)
                                   : intersection(parser, &term->set.right));
     TRY(parser_higher(parser));

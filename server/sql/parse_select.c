@@ -334,10 +334,6 @@ static enum status set_step(struct parser *parser, struct ast_pipe_step *step)
                                             : AST_SET_EXCEPT;
     parser_skip(parser, 1);
     TRY(parser_set_quantifier(parser, &step->quantifier));
-    if (parser_keyword(parser, 0) == KW_BY && parser_keyword(parser, 1) == KW_NAME) {
-        step->by_name = true;
-        parser_skip(parser, 2);
-    }
     return parser_query_primary(parser, &step->right);
 }
 

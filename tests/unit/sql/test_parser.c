@@ -46,7 +46,7 @@ static void what_is_printed_parses_to_the_same_tree(void **state)
         "DATE'2024-1-1'",
         "WITH RECURSIVE r(n) MAX RECURSION LEVEL 5 AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
         "TABLE r",
-        "SELECT 1 UNION SELECT 2 INTERSECT ALL SELECT 3 EXCEPT BY NAME (SELECT 4 ORDER BY 1 LIMIT "
+        "SELECT 1 UNION SELECT 2 INTERSECT ALL SELECT 3 EXCEPT (SELECT 4 ORDER BY 1 LIMIT "
         "1)",
         "SELECT * FROM a, b JOIN c ON a.x = c.x LEFT SEMI JOIN d USING (x) NATURAL FULL JOIN e, "
         "LATERAL (SELECT 1) f, LATERAL explode(a.y) g(z) LATERAL VIEW OUTER explode(m) h AS k, v",
