@@ -152,6 +152,21 @@ enum status parser_higher(struct parser *parser)
     return OK;
 }
 
+enum status parser_later(struct parser *parser)
+{
+    void *memory;
+    struct error raised = *parser->err;
+    if (parser->later == NULL) {
+        error_clear(parser->err);
+        TRY(arena_alloc(parser->arena, 1, sizeof raised, &memory, parser->err));
+        struct error *kept = memory;
+        *kept = raised;
+        parser->later = kept;
+    }
+    error_clear(parser->err);
+    return OK;
+}
+
 bool parser_retry(struct parser *parser, size_t index)
 {
     if (parser->retries_left == 0 || parser->err->status == STATUS_FAILED_TO_PARSE_TOO_COMPLEX)
@@ -160,6 +175,8 @@ bool parser_retry(struct parser *parser, size_t index)
     parser->index = index;
     parser->angles_used = 0;
     error_clear(parser->err);
+    if (parser->later != NULL && parser->later->position >= parser_position(parser))
+        parser->later = NULL;
     return true;
 }
 
@@ -263,6 +280,10 @@ static enum status finish(struct parser *parser, bool semicolons)
     if (comma != NULL)
         return error_raise_at(parser->err, STATUS_TRAILING_COMMA_IN_SELECT, comma->position,
                               comma->position_end, NULL);
+    if (parser->later != NULL) {
+        *parser->err = *parser->later;
+        return parser->err->status;
+    }
     void *nothing;
     return arena_alloc(parser->arena, 1, 1, &nothing, parser->err);
 }

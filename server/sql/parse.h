@@ -39,7 +39,8 @@ struct parser {
     bool from_first;                       /* in FROM t SELECT a SELECT b: SELECT is no alias */
     int question_marks;
     enum parser_place_of_value place;
-    int angles_used; /* how many `>` of a `>>` the types around it have taken */
+    int angles_used;           /* how many `>` of a `>>` the types around it have taken */
+    const struct error *later; /* what is wrong with the tree, see parser_later; or NULL */
     struct error *err;
 };
 
@@ -84,6 +85,9 @@ MUST_USE enum status parser_want(struct parser *parser, enum token_kind kind,
                                  enum parser_after after);
 MUST_USE enum status parser_want_keyword(struct parser *parser, enum keyword keyword,
                                          enum parser_after after);
+/* Spark builds the tree when the whole text has been read: what err holds is raised if no error of
+ * syntax follows.  The parse goes on; of several the first one stays. */
+MUST_USE enum status parser_later(struct parser *parser);
 /* A condition: an expression behind which no alias can stand. */
 MUST_USE enum status parser_condition(struct parser *parser, struct ast_expr **out);
 /* The `)` of a comma list: after a comma every wrong token is "extra input". */

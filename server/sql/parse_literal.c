@@ -265,18 +265,21 @@ static enum status number(struct parser *parser, struct ast_expr **out)
     parser_skip(parser, 1);
     struct ast_expr *expr = parser_node(parser, AST_EXPR_LITERAL, position);
     expr->literal.kind = type->kind;
+    enum status status;
     switch (type->kind) {
     case AST_LITERAL_FLOAT:
     case AST_LITERAL_DOUBLE:
-        TRY(floating(parser, type, text, position, &expr->literal));
+        status = floating(parser, type, text, position, &expr->literal);
         break;
     case AST_LITERAL_DECIMAL:
-        TRY(decimal(parser, text, position, &expr->literal));
+        status = decimal(parser, text, position, &expr->literal);
         break;
     default:
-        TRY(integer(parser, type, text, position, &expr->literal));
+        status = integer(parser, type, text, position, &expr->literal);
         break;
     }
+    if (status != OK)
+        TRY(parser_later(parser));
     return parser_finish(parser, expr, out);
 }
 
@@ -334,18 +337,23 @@ static enum status typed_literal(struct parser *parser, struct ast_expr **out)
         bytes_of(parser->text.data + expr->position, (size_t)(end - expr->position));
     switch ((int)expr->literal.kind) {
     case 0:
-        return error_raise_at(
+        (void)error_raise_at(
             parser->err, STATUS_UNSUPPORTED_TYPED_LITERAL, expr->position, end, "unsupportedType",
             arena_sprintf(parser->arena, "\"%s\"", name), "supportedTypes",
             "\"DATE\", \"TIMESTAMP_NTZ\", \"TIMESTAMP_LTZ\", \"TIMESTAMP\", \"INTERVAL\", \"X\", "
             "\"TIME\"",
             NULL);
+        TRY(parser_later(parser));
+        break;
     case AST_LITERAL_BINARY:
-        TRY(binary(parser, expr, &expr->literal));
+        if (binary(parser, expr, &expr->literal) != OK)
+            TRY(parser_later(parser));
         break;
     case AST_LITERAL_DAY_TIME:
-        if (interval_from_text(expr->literal.text, source, &expr->literal, parser->err) != OK)
-            return error_at(parser->err, expr->position, end);
+        if (interval_from_text(expr->literal.text, source, &expr->literal, parser->err) != OK) {
+            (void)error_at(parser->err, expr->position, end);
+            TRY(parser_later(parser));
+        }
         expr->literal.text = (struct bytes){0};
         break;
     default:
@@ -501,6 +509,10 @@ enum status parser_interval(struct parser *parser, struct ast_expr **out)
         struct bytes source =
             bytes_of(parser->text.data + expr->position, (size_t)(end - expr->position));
         status = interval_from_pairs(list.items, list.count, source, &expr->literal, parser->err);
+        if (status != OK) {
+            (void)error_at(parser->err, expr->position, end);
+            status = parser_later(parser);
+        }
     }
     if (status != OK)
         return error_at(parser->err, expr->position, parser_position_end(parser));

@@ -132,7 +132,7 @@ static enum status complex_type(struct parser *parser, struct ast_type *type)
     if (type->kind == AST_TYPE_STRUCT && (next == TOKEN_LESS || next == TOKEN_NOT_EQUAL))
         return struct_fields(parser, type);
     if (next != TOKEN_LESS)
-        return incomplete(parser, type);
+        return incomplete(parser, type) == OK ? OK : parser_later(parser);
     parser_skip(parser, 1);
     if (type->kind == AST_TYPE_MAP) {
         TRY(nested_type(parser, &type->key));
@@ -239,7 +239,7 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
                               "typeName", shown, NULL);
     switch (type->kind) {
     case AST_TYPE_DECIMAL:
-        return decimal_params(parser, params, count, type);
+        return decimal_params(parser, params, count, type) == OK ? OK : parser_later(parser);
     case AST_TYPE_CHAR:
     case AST_TYPE_VARCHAR:
         type->length = (int)first;
@@ -282,10 +282,13 @@ enum status parser_data_type(struct parser *parser, struct ast_type **out)
     int64_t params[3] = {0};
     size_t count = 0;
     TRY(type_params(parser, params, &count));
-    if (name == NULL)
-        return error_raise_at(
-            parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position, parser_position_end(parser),
-            "typeName", upper_text(parser, type->position, parser_position_end(parser)), NULL);
+    if (name == NULL) {
+        (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position,
+                             parser_position_end(parser), "typeName",
+                             upper_text(parser, type->position, parser_position_end(parser)), NULL);
+        TRY(parser_later(parser));
+        name = &type_names[0];
+    }
     type->kind = name->kind;
     bool complex =
         name->kind == AST_TYPE_ARRAY || name->kind == AST_TYPE_MAP || name->kind == AST_TYPE_STRUCT;
