@@ -16,6 +16,8 @@ struct saved_row {
     uint8_t flags;
 };
 #define SAVED_BYTES 21
+#define KEY_BYTES   150 /* of memory for a key that comes back to go, besides its bytes */
+#define ROW_BYTES   250 /* for each of its rows */
 
 void join_spill_init(struct join_spill *self, struct join_rows *left, struct join_rows *right)
 {
@@ -135,6 +137,7 @@ static enum status load_ended(struct spill_receiver *self, int64_t bucket, struc
     struct join_spill *join = pass->join;
     int64_t first_us[2] = {INT64_MAX, INT64_MAX};
     bool ended = false;
+    uint64_t memory = KEY_BYTES + 4 * (key.size_bytes + value.size_bytes);
     if (is_in_memory(join, key, state_hash(key)))
         return OK;
     for (struct bytes rest = value; rest.size_bytes > 0;) {
@@ -142,26 +145,37 @@ static enum status load_ended(struct spill_receiver *self, int64_t bucket, struc
         struct bytes bytes;
         TRY(read_row(&rest, &saved, &bytes, err));
         int side = saved.flags % MATCHED;
+        memory += ROW_BYTES;
         ended = ended || saved.end_us <= pass->limits_us[side];
         if (saved.end_us < first_us[side])
             first_us[side] = saved.end_us;
     }
-    if (ended)
+    if (ended) {
+        spill_walk_take(&join->walk, memory);
         return load_key(self, bucket, key, value, err);
+    }
     for (int side = 0; side < 2; side++)
         if (first_us[side] < join->first_us[side])
             join->first_us[side] = first_us[side];
     return OK;
 }
 
-enum status join_spill_sift(struct join_spill *self, const int64_t limits_us[2], struct error *err)
+enum status join_spill_sift(struct join_spill *self, const int64_t limits_us[2], uint64_t room,
+                            bool *more, struct error *err)
 {
     struct pass pass = {.base = {.receive = load_ended}, .join = self, .limits_us = limits_us};
     struct spill_bucket *spilled = spill_find(&self->spill, STATE_NO_END);
-    if (spilled == NULL || (self->first_us[0] > limits_us[0] && self->first_us[1] > limits_us[1]))
+    bool none = self->first_us[0] > limits_us[0] && self->first_us[1] > limits_us[1];
+    *more = false;
+    if (spilled == NULL || (!self->walking && none))
         return OK;
-    self->first_us[0] = self->first_us[1] = INT64_MAX;
-    TRY(spill_scan(&self->spill, STATE_NO_END, &pass.base, err));
+    if (!self->walking) {
+        self->walk = (struct spill_walk){0};
+        self->first_us[0] = self->first_us[1] = INT64_MAX;
+    }
+    self->walk.room = room;
+    TRY(spill_walk(&self->spill, STATE_NO_END, &self->walk, &pass.base, err));
+    self->walking = *more = !self->walk.over;
     spilled->entries -= pass.keys < spilled->entries ? pass.keys : spilled->entries;
     self->spill.fetched += pass.keys;
     return OK;

@@ -20,9 +20,11 @@ struct join_spill {
     struct join_rows *rows[2]; /* in memory */
     uint64_t row_count;        /* on the disk only */
     int64_t first_us[2];       /* no row of the side that is there ends before */
-    struct arena *wanted;      /* NULL until needed */
-    struct arena *gone_keys;   /* NULL until needed */
-    struct bytes *gone;        /* keys of which rows have gone from memory */
+    struct spill_walk walk;    /* for rows that have ended */
+    bool walking;
+    struct arena *wanted;    /* NULL until needed */
+    struct arena *gone_keys; /* NULL until needed */
+    struct bytes *gone;      /* keys of which rows have gone from memory */
     uint32_t gone_count;
     uint32_t gone_capacity;
 };
@@ -35,9 +37,10 @@ void join_spill_fini(struct join_spill *self);
 void join_spill_want(struct join_spill *self, struct bytes key, uint64_t hash);
 MUST_USE enum status join_spill_fetch(struct join_spill *self, struct error *err);
 
-/* Keys of which a row ends at its side's limit or before come back. */
+/* Keys of which a row ends at its side's limit or before come back, as far as there is room. *more:
+ * there are others; these have to go first. */
 MUST_USE enum status join_spill_sift(struct join_spill *self, const int64_t limits_us[2],
-                                     struct error *err);
+                                     uint64_t room, bool *more, struct error *err);
 /* A row of this key goes from memory.  After the last: keys of which none is left go from the disk,
  * too. */
 void join_spill_note_gone(struct join_spill *self, struct bytes key);

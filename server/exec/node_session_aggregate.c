@@ -11,7 +11,7 @@
  *
  * Keys that were let go (state/spill.h) come back when a batch has rows for them, and when a pass
  * over the disk, made once the watermark has reached the first of their ends, finds that one of
- * their sessions has ended.
+ * their sessions has ended: some keys at a time, which are gone before the next come.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
@@ -22,7 +22,8 @@
 #include <stdlib.h>
 
 #define SESSION_MAGIC 0x5e55a601U
-#define AHEAD         16 /* keys that are looked for together */
+#define AHEAD         16  /* keys that are looked for together */
+#define KEY_BYTES     250 /* of memory for a key that ends, besides twice its bytes on the disk */
 #define PASSING_BYTES ((size_t)1 << 20)
 
 struct session_aggregate {
@@ -41,7 +42,10 @@ struct session_aggregate {
     struct spill spill;
     uint64_t spilled_sessions;
     int64_t spilled_first_us; /* none of them ends before */
-    struct arena *passing;    /* sessions of the disk that only come out; NULL until needed */
+    struct spill_walk walk;   /* over the disk, for those that have ended */
+    bool walking;
+    bool counted;          /* the keys that the batch has rows for */
+    struct arena *passing; /* sessions of the disk that only come out; NULL until needed */
 };
 
 static enum status session_open(struct exec_node *self, struct arena *query,
@@ -156,22 +160,31 @@ static enum status load_ended(struct spill_receiver *self, int64_t bucket, struc
         if (saved.end_us < first_us)
             first_us = saved.end_us;
     }
-    if (first_us <= pass->watermark_us)
+    if (first_us <= pass->watermark_us) {
+        spill_walk_take(&pass->state->walk, KEY_BYTES + 2 * (key.size_bytes + value.size_bytes));
         return load_key(self, bucket, key, value, err);
+    }
     if (first_us < pass->state->spilled_first_us)
         pass->state->spilled_first_us = first_us;
     return OK;
 }
 
-static enum status sift(struct session_aggregate *state, int64_t watermark_us, struct error *err)
+static enum status sift(struct session_aggregate *state, int64_t watermark_us, uint64_t room,
+                        bool *more, struct error *err)
 {
     struct pass pass = {
         .base = {.receive = load_ended}, .state = state, .watermark_us = watermark_us};
     struct spill_bucket *spilled = spill_find(&state->spill, STATE_NO_END);
-    if (spilled == NULL || state->spilled_first_us > watermark_us)
+    *more = false;
+    if (spilled == NULL || (!state->walking && state->spilled_first_us > watermark_us))
         return OK;
-    state->spilled_first_us = INT64_MAX;
-    TRY(spill_scan(&state->spill, STATE_NO_END, &pass.base, err));
+    if (!state->walking) {
+        state->walk = (struct spill_walk){0};
+        state->spilled_first_us = INT64_MAX;
+    }
+    state->walk.room = room;
+    TRY(spill_walk(&state->spill, STATE_NO_END, &state->walk, &pass.base, err));
+    state->walking = *more = !state->walk.over;
     spilled->entries -= pass.keys < spilled->entries ? pass.keys : spilled->entries;
     state->spill.fetched += pass.keys;
     return OK;
@@ -201,6 +214,7 @@ static enum status session_begin(struct exec_node *self, struct exec_context *ct
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
     state->touched_count = 0;
+    state->counted = false;
     state->stats = (struct operator_stats){0};
     session_store_pack(&state->store);
     spill_begin(&state->spill);
@@ -413,7 +427,6 @@ static enum status evict(struct emission *emission, struct error *err)
     struct session_aggregate *state = emission->node->state;
     int64_t last = session_slice_of(emission->ctx->eviction_watermark_us);
     struct session_slice slice = {.number = INT64_MIN};
-    TRY(sift(state, emission->ctx->eviction_watermark_us, err));
     while (slice.number != last && session_store_take_slice(&state->store, last, &slice)) {
         enum status status = close_slice(emission, &slice, err);
         free(slice.entries);
@@ -527,7 +540,9 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     emission->count = 0;
     emission->blocks = malloc((size_t)BATCH_ROWS_MAX * state->calls.block_bytes + 1);
     CHECK(emission->blocks != NULL);
-    count_updated(state);
+    if (!state->counted)
+        count_updated(state);
+    state->counted = true;
     enum status status =
         ctx->mode == EMIT_COMPLETE ? emit_all(emission, err) : evict(emission, err);
     if (status == OK)
@@ -535,6 +550,19 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     free(emission->blocks);
     free(emission);
     return status;
+}
+
+/* What ends together with keys of the last part comes out when the operator finishes. */
+static enum status session_expire(struct exec_node *self, struct exec_context *ctx, uint64_t room,
+                                  bool *more, struct error *err)
+{
+    struct session_aggregate *state = self->state;
+    CHECK_MAGIC(state, SESSION_MAGIC);
+    *more = false;
+    if (ctx->mode == EMIT_COMPLETE)
+        return OK;
+    TRY(sift(state, ctx->eviction_watermark_us, room, more, err));
+    return *more ? session_finish(self, ctx, err) : OK;
 }
 
 /* Nothing comes out, or everything in the end. */
@@ -710,6 +738,7 @@ static const struct stateful_ops session_stateful = {
     .spill = session_spill,
     .let_go = session_let_go,
     .end_round = session_end_round,
+    .expire = session_expire,
     .wants_batch = session_wants_batch,
 };
 

@@ -12,7 +12,8 @@
  * first of them.
  *
  * Of buckets that were let go (state/spill.h) the keys that a batch has rows for come back before
- * they are looked for; those that have ended are found by a pass over the disk.
+ * they are looked for; those that have ended are found by a pass over the disk, and go some at a
+ * time.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
@@ -27,7 +28,8 @@
 
 #define DEDUP_MAGIC 0x57adedc1U
 #define BUCKET_US   1000000
-#define VALUE_BYTES 8 /* the time at which the key ends */
+#define VALUE_BYTES 8   /* the time at which the key ends */
+#define GONE_BYTES  100 /* of memory to say that a key goes, besides twice the key */
 
 struct gone {
     int64_t bucket;
@@ -58,6 +60,9 @@ struct stream_dedup {
     struct operator_stats stats;
     struct spill spill;
     struct arena *wanted; /* keys to fetch; NULL until needed */
+    struct spill_walk walk;
+    bool walking;     /* over a bucket on the disk, for keys that have ended */
+    int64_t walk_end; /* of the bucket */
 };
 
 static enum status dedup_open(struct exec_node *self, struct arena *query,
@@ -233,7 +238,7 @@ struct loader {
     struct spill_receiver base;
     struct stream_dedup *dedup;
     int64_t watermark_us;
-    int64_t first_us; /* of those that stay on the disk */
+    int64_t first_us; /* of those that stay */
     uint64_t gone;
 };
 
@@ -303,6 +308,7 @@ static enum status sift_spilled(struct spill_receiver *self, int64_t bucket_end,
             loader->first_us = end_us;
         return OK;
     }
+    spill_walk_take(&dedup->walk, GONE_BYTES + 2 * key.size_bytes);
     note_gone(dedup, bucket_end, key);
     loader->gone++;
     return OK;
@@ -325,23 +331,35 @@ static enum status forget_gone(struct stream_dedup *dedup, int64_t bucket_end, s
     return spill_flush(&dedup->spill, bucket_end, &source, err);
 }
 
+/* Goes on with the walk over the bucket on the disk, for what has ended. */
+static enum status walk_on(struct stream_dedup *dedup, struct loader *loader, uint64_t room,
+                           struct error *err)
+{
+    struct spill_bucket *spilled = spill_find(&dedup->spill, dedup->walk_end);
+    dedup->walk.room = room;
+    TRY(spill_walk(&dedup->spill, dedup->walk_end, &dedup->walk, &loader->base, err));
+    if (spilled != NULL)
+        spilled->entries -= loader->gone < spilled->entries ? loader->gone : spilled->entries;
+    dedup->walking = !dedup->walk.over;
+    return OK;
+}
+
 /* Looks at the keys of a bucket one by one: those of the disk first, because what memory has is
  * left out there. */
-static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t watermark_us,
+static enum status sift(struct stream_dedup *dedup, int64_t watermark_us, uint64_t room,
                         struct error *err)
 {
+    int64_t bucket_end = dedup->walk_end;
     struct loader loader = {.base = {.receive = sift_spilled},
                             .dedup = dedup,
                             .watermark_us = watermark_us,
-                            .first_us = INT64_MAX};
+                            .first_us = dedup->walking ? dedup->first_end_us : INT64_MAX};
     struct state_bucket *bucket = state_bucket_find(dedup->table, bucket_end);
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
-    struct spill_bucket *spilled = spill_find(&dedup->spill, bucket_end);
-    if (spilled != NULL) {
-        TRY(spill_scan(&dedup->spill, bucket_end, &loader.base, err));
-        spilled->entries -= loader.gone < spilled->entries ? loader.gone : spilled->entries;
-    }
+    if (!dedup->walking)
+        dedup->walk = (struct spill_walk){0};
+    TRY(walk_on(dedup, &loader, room, err));
     while (bucket != NULL && (entry = state_next(dedup->table, bucket, &cursor)) != NULL) {
         int64_t end_us = end_value(entry);
         if (end_us <= watermark_us && end_us != STATE_NO_END) {
@@ -353,7 +371,7 @@ static enum status sift(struct stream_dedup *dedup, int64_t bucket_end, int64_t 
     }
     if (dedup->within)
         dedup->first_end_us = loader.first_us;
-    return spilled == NULL ? OK : forget_gone(dedup, bucket_end, err);
+    return spill_find(&dedup->spill, bucket_end) == NULL ? OK : forget_gone(dedup, bucket_end, err);
 }
 
 /* The end of the first bucket, in memory or not. */
@@ -365,6 +383,36 @@ static bool first_bucket(const struct stream_dedup *dedup, int64_t *end_us)
     if (spilled != NULL && spilled->end < *end_us)
         *end_us = spilled->end;
     return bucket != NULL || spilled != NULL;
+}
+
+/* The bucket of which a part may have ended: the first that ends behind the watermark. */
+static bool partly_ended(const struct stream_dedup *dedup, int64_t watermark_us, int64_t *end_us)
+{
+    const struct spill_bucket *spilled = spill_after(&dedup->spill, watermark_us);
+    struct state_bucket *bucket = state_bucket_next(dedup->table, NULL);
+    while (bucket != NULL && state_bucket_end(bucket) <= watermark_us)
+        bucket = state_bucket_next(dedup->table, bucket);
+    *end_us = bucket == NULL ? INT64_MAX : state_bucket_end(bucket);
+    if (spilled != NULL && spilled->end < *end_us)
+        *end_us = spilled->end;
+    if ((bucket == NULL && spilled == NULL) || dedup->time_column < 0)
+        return false;
+    return dedup->within ? dedup->first_end_us <= watermark_us : *end_us - BUCKET_US < watermark_us;
+}
+
+static enum status dedup_expire(struct exec_node *self, struct exec_context *ctx, uint64_t room,
+                                bool *more, struct error *err)
+{
+    struct stream_dedup *dedup = self->state;
+    CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    *more = false;
+    if (!dedup->walking && !partly_ended(dedup, ctx->eviction_watermark_us, &dedup->walk_end))
+        return OK;
+    TRY(sift(dedup, ctx->eviction_watermark_us, room, err));
+    *more = dedup->walking;
+    if (*more)
+        dedup->stats.rows_updated += dedup->added_count; /* which are let go */
+    return OK;
 }
 
 /* Rows have come out as they came. */
@@ -379,16 +427,16 @@ static enum status dedup_end_round(struct exec_node *self, struct exec_context *
     return OK;
 }
 
+/* Whole buckets go. */
 static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx, struct error *err)
 {
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
+    (void)err;
     dedup->stats.rows_updated += dedup->added_count;
     int64_t watermark_us = ctx->eviction_watermark_us;
     int64_t end_us = 0;
-    bool found = false;
-    while ((found = first_bucket(dedup, &end_us)) && end_us <= watermark_us &&
-           end_us != STATE_NO_END) {
+    while (first_bucket(dedup, &end_us) && end_us <= watermark_us && end_us != STATE_NO_END) {
         struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
         dedup->stats.rows_removed += spill_drop(&dedup->spill, end_us);
         dedup->dropped_until_us = end_us;
@@ -397,9 +445,6 @@ static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx
         dedup->stats.rows_removed += state_bucket_count(bucket);
         state_bucket_drop(dedup->table, bucket);
     }
-    if (found && dedup->time_column >= 0 &&
-        (dedup->within ? dedup->first_end_us <= watermark_us : end_us - BUCKET_US < watermark_us))
-        return sift(dedup, end_us, watermark_us, err);
     return OK;
 }
 
@@ -528,6 +573,11 @@ static enum status dedup_let_go(struct exec_node *self, uint64_t bytes, struct e
     free(dedup->added);
     dedup->added = NULL;
     dedup->added_count = dedup->added_capacity = 0;
+    free(dedup->gone);
+    dedup->gone = NULL;
+    dedup->gone_count = dedup->gone_capacity = 0;
+    arena_reset(dedup->gone_arena);
+    arena_trim(dedup->gone_arena);
     while (before - state_table_bytes(dedup->table) < bytes &&
            (bucket = state_bucket_next(dedup->table, NULL)) != NULL)
         TRY(let_bucket_go(dedup, bucket, err));
@@ -567,6 +617,7 @@ static const struct stateful_ops dedup_stateful = {
     .spill = dedup_spill,
     .let_go = dedup_let_go,
     .end_round = dedup_end_round,
+    .expire = dedup_expire,
     .wants_batch = dedup_wants_batch,
 };
 

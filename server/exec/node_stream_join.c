@@ -9,7 +9,8 @@
  * as it has found a partner.
  *
  * Rows that were let go (exec/join_spill.h) come back when a batch has rows of their keys, and when
- * a pass over the disk, made once the watermark has reached the first of them, finds ended ones.
+ * a pass over the disk, made once the watermark has reached the first of them, finds ended ones:
+ * some keys at a time, whose ended rows are gone before the next come.
  */
 #include "base/check.h"
 #include "columnar/row_key.h"
@@ -720,7 +721,7 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
     struct eviction *eviction = malloc(sizeof *eviction);
     CHECK(eviction != NULL);
     int64_t limits[2] = {limit_us(&join->side[0], ctx), limit_us(&join->side[1], ctx)};
-    enum status status = join_spill_sift(&join->spill, limits, err);
+    enum status status = OK;
     for (int side = 0; side < 2 && status == OK; side++) {
         *eviction = (struct eviction){.node = self, .ctx = ctx, .side = side};
         if (limits[side] == INT64_MIN)
@@ -731,6 +732,16 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
     }
     free(eviction);
     return status == OK ? join_spill_forget_gone(&join->spill, err) : status;
+}
+
+static enum status join_expire(struct exec_node *self, struct exec_context *ctx, uint64_t room,
+                               bool *more, struct error *err)
+{
+    struct stream_join *join = self->state;
+    CHECK_MAGIC(join, JOIN_MAGIC);
+    int64_t limits[2] = {limit_us(&join->side[0], ctx), limit_us(&join->side[1], ctx)};
+    TRY(join_spill_sift(&join->spill, limits, room, more, err));
+    return *more ? join_finish(self, ctx, err) : OK;
 }
 
 static void put_row(struct stream_join *join, int side, const struct join_row *row,
@@ -877,6 +888,7 @@ static const struct stateful_ops join_stateful = {
     .spill = join_spill_of,
     .let_go = join_let_go,
     .end_round = join_end_round,
+    .expire = join_expire,
     .wants_batch = join_wants_batch,
 };
 

@@ -453,8 +453,25 @@ enum status pipeline_let_round_go(struct pipeline *pipeline, uint32_t leaf, stru
 {
     struct change_record *record = record_at(pipeline, leaf);
     CHECK(record != NULL);
+    const struct exec_node *writer = pipeline->writer;
     TRY(put_away(record, pipeline->batch_file, err));
+    if (writer != NULL && writer->ops->bytes != NULL &&
+        writer->ops->bytes(writer) > pipeline->put_away_from)
+        TRY(pipeline_put_away_rows(pipeline, pipeline->batch_file, err));
     return record->node->ops->stateful->let_go(record->node, UINT64_MAX, err);
+}
+
+enum status pipeline_expire(struct pipeline *pipeline, uint32_t leaf, uint64_t room, bool *more,
+                            struct error *err)
+{
+    struct change_record *record = record_at(pipeline, leaf);
+    *more = false;
+    if (record == NULL || record->node->ops->stateful->expire == NULL)
+        return OK;
+    set_watermarks(pipeline, record->node);
+    TRY(record->node->ops->stateful->expire(record->node, &pipeline->ctx, room, more, err));
+    arena_reset(pipeline->ctx.batch_arena);
+    return *more ? add_changes(pipeline, record, err) : OK;
 }
 
 uint32_t pipeline_change_count(const struct pipeline *pipeline)

@@ -104,6 +104,10 @@ MUST_USE enum status pipeline_end_round(struct pipeline *pipeline, uint32_t leaf
                                         struct error *err);
 MUST_USE enum status pipeline_let_round_go(struct pipeline *pipeline, uint32_t leaf,
                                            struct error *err);
+/* Behind the last round: what the watermark has ended on the disk comes out, about `room` bytes of
+ * it.  *more: pipeline_let_round_go(), and again. */
+MUST_USE enum status pipeline_expire(struct pipeline *pipeline, uint32_t leaf, uint64_t room,
+                                     bool *more, struct error *err);
 /* The changes of the task's batch to the state of its boundaries, as payloads of STATE records. */
 MUST_USE enum status pipeline_changes(struct pipeline *pipeline, struct error *err);
 uint32_t pipeline_change_count(const struct pipeline *pipeline);

@@ -13,6 +13,10 @@
  *     begin()  ->  (pull() from all  ->  end_round()  ->  changes()  ->  let_go())*  ->  pull()
  * from all  ->  finish()  ->  changes()
  *
+ * What a watermark ends of the state on the disk is let out in parts, too: behind the last pull(),
+ *
+ *     (expire()  ->  changes()  ->  let_go())*  ->  expire()  ->  finish()  ->  changes()
+ *
  * The state is memory; changes() is what makes it durable.  A batch that fails leaves the state in
  * any shape: the run ends, and the next one restores it from the changelog.
  */
@@ -70,6 +74,11 @@ struct stateful_ops {
     /* With let_go: all that a batch has for some keys has been pulled, and they will not come again
      * in it.  What the batch lets out of them comes out now.  NULL: no rounds. */
     enum status (*end_round)(struct exec_node *self, struct exec_context *ctx, struct error *err);
+
+    /* Optional: brings in what the watermark has ended of what is on the disk.  If that is not all,
+     * because it would take more than `room`: *more, and what it has brought has come out. */
+    enum status (*expire)(struct exec_node *self, struct exec_context *ctx, uint64_t room,
+                          bool *more, struct error *err);
 
     /* Whether a batch without rows would do something at this watermark, given that of the last. */
     bool (*wants_batch)(const struct plan_node *node, enum emit_mode mode, int64_t watermark_us,

@@ -286,6 +286,32 @@ enum status spill_scan(struct spill *spill, int64_t end, struct spill_receiver *
     return spill_image_scan(bucket->image, &spill->space, &spill->buffers, receiver, err);
 }
 
+/* Counts what is seen. */
+struct sight {
+    struct spill_receiver base;
+    struct spill *spill;
+    struct spill_receiver *receiver;
+};
+
+static enum status take_seen(struct spill_receiver *self, int64_t end, struct bytes key,
+                             struct bytes value, struct error *err)
+{
+    const struct sight *sight = (struct sight *)self;
+    sight->spill->buffers.entries_read++;
+    return sight->receiver->receive(sight->receiver, end, key, value, err);
+}
+
+enum status spill_walk(struct spill *spill, int64_t end, struct spill_walk *walk,
+                       struct spill_receiver *receiver, struct error *err)
+{
+    struct sight sight = {.base = {.receive = take_seen}, .spill = spill, .receiver = receiver};
+    const struct spill_bucket *bucket = spill_find(spill, end);
+    walk->over = walk->over || bucket == NULL;
+    if (walk->over)
+        return OK;
+    return spill_image_walk(bucket->image, &spill->space, &spill->buffers, walk, &sight.base, err);
+}
+
 enum status spill_load(struct spill *spill, int64_t end, struct spill_receiver *receiver,
                        struct error *err)
 {

@@ -100,6 +100,9 @@ MUST_USE enum status spill_fetch(struct spill *spill, struct spill_receiver *rec
 /* Hands over all entries of the bucket on the disk, also those that are in memory, too. */
 MUST_USE enum status spill_scan(struct spill *spill, int64_t end, struct spill_receiver *receiver,
                                 struct error *err);
+/* As a scan, in the order of the hashes and in parts (state/spill_image.h). */
+MUST_USE enum status spill_walk(struct spill *spill, int64_t end, struct spill_walk *walk,
+                                struct spill_receiver *receiver, struct error *err);
 /* As a scan, of a bucket that then is not spilled any more. */
 MUST_USE enum status spill_load(struct spill *spill, int64_t end, struct spill_receiver *receiver,
                                 struct error *err);

@@ -475,3 +475,43 @@ enum status spill_image_scan(const struct spill_image *image, struct spill_space
     }
     return OK;
 }
+
+/* What is left of one chunk. */
+static enum status walk_part(const struct spill_image *image, const struct spill_space *space,
+                             struct bytes entries, struct spill_walk *walk,
+                             struct spill_receiver *receiver, struct error *err)
+{
+    const struct chunk *chunk = &image->chunks[chunk_of(image, walk->next)];
+    const uint8_t *at = entries.data;
+    const uint8_t *end = entries.size_bytes == 0 ? at : entries.data + entries.size_bytes;
+    struct entry entry;
+    for (; at < end; at = entry.next) {
+        if (!read_entry(at, end, &entry))
+            return spill_file_damaged(space->file, err);
+        if (entry.hash < walk->next)
+            continue;
+        if (walk->room == 0 && entry.hash != walk->next) {
+            walk->next = entry.hash;
+            return OK;
+        }
+        walk->next = entry.hash;
+        TRY(receiver->receive(receiver, image->end, entry.key, entry.value, err));
+    }
+    walk->next = hash_after(chunk, walk->next);
+    walk->over = walk->next == 0;
+    return OK;
+}
+
+enum status spill_image_walk(const struct spill_image *image, struct spill_space *space,
+                             struct spill_buffers *buffers, struct spill_walk *walk,
+                             struct spill_receiver *receiver, struct error *err)
+{
+    CHECK_MAGIC(image, IMAGE_MAGIC);
+    while (!walk->over && walk->room > 0) {
+        struct bytes entries;
+        TRY(read_chunk(&image->chunks[chunk_of(image, walk->next)], space, &buffers->in, &entries,
+                       err));
+        TRY(walk_part(image, space, entries, walk, receiver, err));
+    }
+    return OK;
+}

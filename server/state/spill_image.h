@@ -50,6 +50,17 @@ struct spill_receiver {
                            struct bytes value, struct error *err);
 };
 
+/* A way through all entries in the order of their hashes, in parts.  Zeroed in the beginning. */
+struct spill_walk {
+    uint32_t next; /* the first hash of the next part */
+    bool over;
+    uint64_t room; /* for the present part: the receiver takes of it for what it keeps */
+};
+static inline void spill_walk_take(struct spill_walk *walk, uint64_t bytes)
+{
+    walk->room -= bytes < walk->room ? bytes : walk->room;
+}
+
 /* What reading and writing need; a partition has one. */
 struct spill_buffers {
     struct buffer in;
@@ -85,6 +96,11 @@ MUST_USE enum status spill_image_get(const struct spill_image *image, struct spi
 /* Hands over all entries. */
 MUST_USE enum status spill_image_scan(const struct spill_image *image, struct spill_space *space,
                                       struct spill_buffers *buffers,
+                                      struct spill_receiver *receiver, struct error *err);
+/* Goes on until there is no room any more; entries of one hash are not parted.  Between two parts
+ * entries may be written. */
+MUST_USE enum status spill_image_walk(const struct spill_image *image, struct spill_space *space,
+                                      struct spill_buffers *buffers, struct spill_walk *walk,
                                       struct spill_receiver *receiver, struct error *err);
 
 #endif

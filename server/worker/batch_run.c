@@ -203,14 +203,35 @@ static enum status pull_leaf(struct stage_run *run, struct pipeline *pipeline, u
     return OK;
 }
 
+/* What the watermark has ended on the disk comes out part by part; of the last one, with what is in
+ * memory, when the leaf finishes. */
+static enum status expire_leaf(const struct stage_run *run, struct pipeline *pipeline,
+                               uint32_t leaf, struct task *task, struct error *err)
+{
+    struct query *query = run->query;
+    uint64_t room = state_budget_part_bytes(query, threads_of(run));
+    bool more = false;
+    for (;;) {
+        TRY(pipeline_expire(pipeline, leaf, room, &more, err));
+        if (!more)
+            return OK;
+        state_budget_count(query, pipeline, &task->noted_bytes);
+        TRY(pipeline_let_round_go(pipeline, leaf, err));
+        state_budget_count(query, pipeline, &task->noted_bytes);
+        TRY(FAILPOINT(mid_expiry, err));
+    }
+}
+
 static enum status run_leaves(struct stage_run *run, struct pipeline *pipeline, struct task *task,
                               struct error *err)
 {
     for (uint32_t leaf = 0; leaf < pipeline_leaf_count(pipeline); leaf++) {
-        if (pipeline_leaf_is_scan(pipeline, leaf))
+        if (pipeline_leaf_is_scan(pipeline, leaf)) {
             TRY(read_leaf(run, pipeline, leaf, task, err));
-        else if (pipeline_leaf_is_boundary(pipeline, leaf))
+        } else if (pipeline_leaf_is_boundary(pipeline, leaf)) {
             TRY(pull_leaf(run, pipeline, leaf, task, err));
+            TRY(expire_leaf(run, pipeline, leaf, task, err));
+        }
         TRY(pipeline_finish_leaf(pipeline, leaf, err));
     }
     return OK;

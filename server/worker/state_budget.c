@@ -16,6 +16,7 @@
 #define ENTRY_BYTES 120 /* of memory for a key that a batch has something for, and its change */
 #define ROUNDS_MAX  (1U << 20)
 #define ROUNDS_TEST 3
+#define PART_TEST   1000
 
 static uint64_t comfortable_bytes(const struct query *query)
 {
@@ -50,6 +51,11 @@ uint32_t state_budget_rounds(const struct query *query, struct pipeline *pipelin
         waiting->bytes + waiting->bytes / 2 + waiting->entries * (ENTRY_BYTES + 2 * on_disk);
     uint64_t rounds = bytes / (share + 1) + 1;
     return rounds < ROUNDS_MAX ? (uint32_t)rounds : ROUNDS_MAX;
+}
+
+uint64_t state_budget_part_bytes(const struct query *query, uint32_t threads)
+{
+    return query->config.spill_always ? PART_TEST : query->budget.limit_bytes / 8 / threads;
 }
 
 static bool next_pipeline(const struct stage_graph *graph, uint32_t *stage, uint32_t *pipeline)

@@ -60,6 +60,8 @@ uint64_t state_budget_writer_limit(const struct query *query, uint32_t threads);
 /* In how many rounds a partition takes what waits for it at a leaf, one of `threads` at work. */
 uint32_t state_budget_rounds(const struct query *query, struct pipeline *pipeline, uint32_t leaf,
                              const struct exec_waiting *waiting, uint32_t threads);
+/* How much of what ends on the disk a partition has in memory at once. */
+uint64_t state_budget_part_bytes(const struct query *query, uint32_t threads);
 /* A pipeline, that had *noted bytes, has others: they are counted, and *noted is made right. */
 void state_budget_count(struct query *query, const struct pipeline *pipeline, uint64_t *noted);
 

@@ -11,19 +11,23 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ROWS  20000 /* of a file; their partial groups alone are more than the smallest limit */
 #define KEYS  30011
 #define LIMIT 1048576
 
 static int files_per_batch = 1;
+static const char *folder = "in";
+static const char *watermark = "";
 
 /* Rows of keys that every file has others of; later files share some with earlier ones. */
-static void write_rows(int file)
+static void write_rows(const char *to, int file, int day)
 {
     size_t room = (size_t)ROWS * 80;
     char *text = malloc(room);
@@ -33,10 +37,10 @@ static void write_rows(int file)
     for (int i = 0; i < ROWS; i++) {
         int key = (int)(((int64_t)file * 13007 + (int64_t)i * 7919) % KEYS);
         size += (size_t)snprintf(text + size, room - size,
-                                 "{\"k\":%d,\"v\":%d,\"at\":\"2024-05-01T00:%02d:00Z\"}\n", key,
-                                 i % 100, i % 60);
+                                 "{\"k\":%d,\"v\":%d,\"at\":\"2024-05-%02dT00:%02d:00Z\"}\n", key,
+                                 i % 100, day, i % 60);
     }
-    (void)snprintf(name, sizeof name, "in/%d.json", file);
+    (void)snprintf(name, sizeof name, "%s/%d.json", to, file);
     write_file(&server, name, text);
     free(text);
 }
@@ -46,7 +50,7 @@ static void have_files(int count)
 {
     static int files;
     for (; files < count; files++)
-        write_rows(files);
+        write_rows("in", files, 1);
 }
 
 static void create(const char *name, const char *sql, const char *mode, const char *sink,
@@ -56,10 +60,10 @@ static void create(const char *name, const char *sql, const char *mode, const ch
     (void)snprintf(
         body, sizeof body,
         "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"k BIGINT, "
-        "v BIGINT, at TIMESTAMP\",\"options\":{\"path\":\"%s/in\","
-        "\"maxFilesPerTrigger\":%d}}},\"sql\":\"%s\",\"outputMode\":\"%s\","
+        "v BIGINT, at TIMESTAMP\",\"options\":{\"path\":\"%s/%s\","
+        "\"maxFilesPerTrigger\":%d}%s}},\"sql\":\"%s\",\"outputMode\":\"%s\","
         "\"sink\":{\"format\":\"%s\"}%s}",
-        name, server.dir, files_per_batch, sql, mode, sink, more);
+        name, server.dir, folder, files_per_batch, watermark, sql, mode, sink, more);
     json_decref(post(&server, "/v1/queries", body, 201));
 }
 
@@ -295,6 +299,70 @@ static void a_join_beyond_the_limit_gives_the_same_results(void **state)
     files_per_batch = 1;
 }
 
+/* Rows of one day as before, and then one of a much later day, which ends all that they have left
+ * in the state, several times the limit; and then some that find nothing there. */
+static void have_an_end(void)
+{
+    char text[128];
+    char path[512];
+    for (int file = 0; file < 5; file++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "ended/%d.json", file);
+        (void)snprintf(text, sizeof text, "{\"k\":0,\"v\":0,\"at\":\"2024-05-%02dT00:00:00Z\"}\n",
+                       5 + file);
+        if (file < 2 || file == 4) /* of the days 1 and 20 */
+            write_rows("ended", file, file < 2 ? 1 : 20);
+        else
+            write_file(&server, name, text);
+        (void)snprintf(path, sizeof path, "%s/%s", server.dir, name);
+        const struct timespec times[2] = {{.tv_sec = 1714600000 + file},
+                                          {.tv_sec = 1714600000 + file}};
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+}
+
+static void what_a_watermark_ends_may_be_beyond_the_limit(void **state)
+{
+    (void)state;
+    const char *one = ",\"conf\":{\"spark.sql.shuffle.partitions\":\"1\"}";
+    char joined[512];
+    char within[512];
+    (void)snprintf(joined, sizeof joined,
+                   "%s,\"views\":[{\"name\":\"l\",\"sql\":\"SELECT k, v, at FROM c\"},{\"name\":"
+                   "\"r\",\"sql\":\"SELECT k + 0 AS k, v, at FROM c WHERE v %% 2 = 0\"}]",
+                   one);
+    (void)snprintf(within, sizeof within,
+                   "%s,\"views\":[{\"name\":\"w\",\"sql\":\"SELECT k, v, at, repeat('x', 60) AS x "
+                   "FROM c\"},{\"name\":\"d\",\"from\":\"w\","
+                   "\"dropDuplicatesWithinWatermark\":[\"k\",\"x\"]}]",
+                   one);
+    make_dir(&server, "ended");
+    have_an_end();
+    folder = "ended";
+    watermark = ",\"watermark\":{\"column\":\"at\",\"delay\":\"1 hour\"}";
+    gives_the_same("ended_sessions",
+                   "SELECT session_window(at, '10 seconds') AS w, k, count(*) AS n, sum(v) AS s "
+                   "FROM c GROUP BY session_window(at, '10 seconds'), k "
+                   "HAVING (k + count(*) * 0) % 23 = 0",
+                   "append", one);
+    gives_the_same("ended_lists",
+                   "SELECT session_window(at, '10 seconds') AS w, k, max(CAST(v AS STRING)) AS m "
+                   "FROM c GROUP BY session_window(at, '10 seconds'), k "
+                   "HAVING (k + count(*) * 0) % 23 = 0",
+                   "append", one);
+    gives_the_same("ended_pairs",
+                   "SELECT l.k, l.v, r.v AS rv FROM l LEFT JOIN r ON l.k = r.k AND r.at >= l.at "
+                   "AND r.at <= l.at + INTERVAL 1 MINUTE AND l.k % 7 = 0 WHERE l.k % 23 = 0 "
+                   "OR r.v = 4",
+                   "append", joined);
+    gives_the_same(
+        "ended_keys",
+        "SELECT k, day(at) AS d, length(x) AS x FROM d WHERE (k + length(x) * 0) % 23 = 0",
+        "append", within);
+    folder = "in";
+    watermark = "";
+}
+
 static void groups_can_be_moved(void **state)
 {
     (void)state;
@@ -336,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_beyond_the_limit_is_taken_in_rounds), /* while files are few */
         cmocka_unit_test(a_join_beyond_the_limit_gives_the_same_results),
+        cmocka_unit_test(what_a_watermark_ends_may_be_beyond_the_limit),
         cmocka_unit_test(state_beyond_the_limit_gives_the_same_results),
         cmocka_unit_test(rows_of_a_batch_wait_on_the_disk),
         cmocka_unit_test(sessions_of_a_batch_wait_on_the_disk),

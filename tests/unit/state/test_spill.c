@@ -259,6 +259,51 @@ static void a_loaded_bucket_is_not_spilled_any_more(void **state)
     free(taker);
 }
 
+/* Has room for some entries, and looks at their order. */
+struct walker {
+    struct taker taker;
+    struct spill_walk walk;
+    uint32_t last_hash;
+};
+
+static enum status take_some(struct spill_receiver *self, int64_t end, struct bytes key,
+                             struct bytes value, struct error *err)
+{
+    struct walker *walker = (struct walker *)self;
+    uint32_t hash = spill_hash(state_hash(key));
+    assert_true(walker->taker.count == 0 || hash >= walker->last_hash);
+    walker->last_hash = hash;
+    spill_walk_take(&walker->walk, 10);
+    return take(self, end, key, value, err);
+}
+
+static void a_walk_stops_when_there_is_no_room(void **state)
+{
+    struct world *world = *state;
+    struct walker *walker = calloc(1, sizeof *walker);
+    struct error err = ERROR_INIT;
+    uint32_t parts = 0;
+    assert_non_null(walker);
+    *walker = (struct walker){.taker = {.base = {.receive = take_some}, .world = world}};
+    put(world, 0, ENTRIES, 1, (struct model){.here = true, .value = 1, .value_bytes = 8});
+    for (; !walker->walk.over; parts++) {
+        uint32_t before = walker->taker.count;
+        walker->walk.room = 995;
+        assert_int_equal(spill_walk(&world->spill, END, &walker->walk, &walker->taker.base, &err),
+                         OK);
+        assert_in_range(walker->taker.count - before, walker->walk.over ? 0 : 100, 105);
+        if (parts == ENTRIES / 200) /* there are other pages then */
+            put(world, 0, ENTRIES, 1, (struct model){.here = true, .value = 2, .value_bytes = 60});
+    }
+    assert_int_equal(walker->taker.count, ENTRIES);
+    assert_in_range(parts, ENTRIES / 105, ENTRIES / 100 + 1);
+    walker->walk = (struct spill_walk){.room = 1};
+    assert_int_equal(spill_walk(&world->spill, END + 1, &walker->walk, &walker->taker.base, &err),
+                     OK);
+    assert_true(walker->walk.over); /* nothing is there */
+    free(walker);
+}
+
 static void put_one(struct world *world, int64_t end)
 {
     struct source source = {.base = {.key = source_key, .value = source_value}, .world = world};
@@ -346,6 +391,7 @@ int main(void)
         TEST(what_comes_back_is_counted),
         TEST(an_entry_can_go_by_itself),
         TEST(a_loaded_bucket_is_not_spilled_any_more),
+        TEST(a_walk_stops_when_there_is_no_room),
         TEST(buckets_stand_by_their_ends),
         TEST(dropped_pages_are_used_again),
         TEST(what_the_disk_refuses_is_an_error),
