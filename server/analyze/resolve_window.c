@@ -54,7 +54,8 @@ static enum status check_buckets(struct resolver *resolver, const struct ast_exp
                                  const struct expr *call, struct error *err)
 {
     bool buckets = call->kind == EXPR_CALL && strcmp(call->call.function->name, "ntile") == 0;
-    bool offset = call->kind == EXPR_CALL && strcmp(call->call.function->name, "nth_value") == 0;
+    bool offset =
+        call->kind == EXPR_CALL && strncmp(call->call.function->name, "nth_value", 9) == 0;
     const struct expr *count = call->arg_count > 0 ? call->args[call->arg_count - 1] : NULL;
     if ((!buckets && !offset) || count == NULL || count->kind != EXPR_LITERAL ||
         count->type->id != TYPE_INT || vector_is_null(count->literal.value, 0) ||
@@ -115,6 +116,8 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
             args.count = 0;
         if (name_is(name, offset_functions) && args.count > 1)
             TRY(check_offset(resolver, ast, name, &args, err));
+        if (ast->call.nulls == AST_NULLS_IGNORE)
+            name = arena_sprintf(resolver->analyzer->arena, "%s ignore nulls", function->name);
         TRY(resolve_function(resolver, name, args.items, args.count, ast->position,
                              ast->position_end, out, err));
         return check_buckets(resolver, ast, *out, err);

@@ -80,7 +80,7 @@ static enum status run_ntile(const struct window_call *call, struct vector **out
 
 static bool ignores_nulls(const struct window_call *call)
 {
-    return call->function->kind == EXPR_AGGREGATE && call->function->aggregate.ignore_nulls;
+    return strchr(call->function->call.function->name, ' ') != NULL;
 }
 
 /*
@@ -121,13 +121,13 @@ static enum status pick(const struct window_call *call, const struct vector *fal
 }
 
 /* The position `offset` rows further in the partition; with IGNORE NULLS only others count. */
-static int64_t step(const struct window_call *call, uint32_t position, int64_t offset)
+static int64_t step(const struct window_call *call, bool ignore, uint32_t position, int64_t offset)
 {
     const struct window_rows *rows = call->rows;
     int64_t begin = rows->partition_begin[position];
     int64_t end = rows->partition_end[position];
     int64_t at = position;
-    if (!ignores_nulls(call) || offset == 0) {
+    if (!ignore || offset == 0) {
         at += offset;
         return at < begin || at >= end ? -1 : at;
     }
@@ -149,12 +149,13 @@ static enum status run_offset(const struct window_call *call, int direction, str
     void *memory = NULL;
     TRY(arena_alloc(call->arena, rows->count, sizeof(uint32_t), &memory, err));
     uint32_t *from = memory;
+    bool ignore = ignores_nulls(call);
     for (uint32_t p = 0; p < rows->count; p++) {
         uint32_t row = rows->order[p];
         int64_t offset = 1;
         if (call->arg_count > 1)
             offset = VECTOR_VALUES(int32_t, call->args[1])[vector_index(call->args[1], row)];
-        int64_t at = step(call, p, direction * offset);
+        int64_t at = step(call, ignore, p, direction * offset);
         from[row] = at < 0 ? UINT32_MAX - 1 : rows->order[at];
     }
     return pick(call, call->arg_count > 2 ? call->args[2] : NULL, from, out, err);
@@ -177,6 +178,7 @@ static enum status run_nth_value(const struct window_call *call, struct vector *
     void *memory = NULL;
     TRY(arena_alloc(call->arena, rows->count, sizeof(uint32_t), &memory, err));
     uint32_t *from = memory;
+    bool ignore = ignores_nulls(call);
     for (uint32_t p = 0; p < rows->count; p++) {
         uint32_t row = rows->order[p];
         uint32_t begin = 0;
@@ -185,7 +187,7 @@ static enum status run_nth_value(const struct window_call *call, struct vector *
         int64_t left = VECTOR_VALUES(int32_t, call->args[1])[vector_index(call->args[1], row)];
         from[row] = UINT32_MAX;
         for (uint32_t at = begin; at < end && left > 0; at++) {
-            if (ignores_nulls(call) && vector_is_null(call->args[0], rows->order[at]))
+            if (ignore && vector_is_null(call->args[0], rows->order[at]))
                 continue;
             if (--left == 0)
                 from[row] = rows->order[at];
@@ -366,6 +368,9 @@ static const struct {
     {"lag", run_lag},
     {"lead", run_lead},
     {"nth_value", run_nth_value},
+    {"lag ignore nulls", run_lag},
+    {"lead ignore nulls", run_lead},
+    {"nth_value ignore nulls", run_nth_value},
 };
 
 enum status window_function_run(const struct window_call *call, struct vector **out,

@@ -347,7 +347,7 @@ static enum status date_and_interval(struct resolve_context *ctx, const struct e
     struct expr *days;
     TRY(function_resolve_1(ctx, "extractansiintervaldays", interval, &days, err));
     if (!plus)
-        TRY(function_resolve_1(ctx, "negative", days, &days, err));
+        TRY(function_resolve_1(ctx, "unary -", days, &days, err));
     return resolve_as(ctx, call, "date_add", date, days, out, err);
 }
 
