@@ -76,6 +76,23 @@ static const char *quoted_if_needed(struct analyzer *analyzer, const char *name)
     return plain ? name : text_quoted(analyzer, name);
 }
 
+/* Columns of a subquery without an alias have the name that Spark gives it. */
+static struct expr *name_subquery(struct arena *arena, struct expr *expr, void *arg)
+{
+    const struct scope *scope = arg;
+    if (expr->kind != EXPR_COLUMN || expr->column.qualifier != NULL)
+        return expr;
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        if (!column->of_subquery || column->attribute->id != expr->column.attribute_id)
+            continue;
+        struct expr *copy = expr_copy(arena, expr);
+        copy->column.qualifier = "__auto_generated_subquery_name";
+        return copy;
+    }
+    return expr;
+}
+
 static enum status key_by_position(struct resolver *resolver, const struct ast_expr *ast,
                                    const struct select_items *items, struct expr **out,
                                    struct error *err)
@@ -93,12 +110,14 @@ static enum status key_by_position(struct resolver *resolver, const struct ast_e
                                   NULL);
     const struct select_item *item = &items->items[index - 1];
     if (expr_has_aggregate(item->expr))
-        return error_raise_at(err, STATUS_GROUP_BY_POS_AGGREGATE, ast->position, ast->position_end,
-                              "index", text, "aggExpr",
-                              arena_sprintf(analyzer->arena, "%s AS %s",
-                                            expr_qualified(analyzer, item->expr),
-                                            quoted_if_needed(analyzer, item->name)),
-                              NULL);
+        return error_raise_at(
+            err, STATUS_GROUP_BY_POS_AGGREGATE, ast->position, ast->position_end, "index", text,
+            "aggExpr",
+            arena_sprintf(analyzer->arena, "%s AS %s",
+                          expr_qualified(analyzer, expr_rewrite(analyzer->arena, item->expr,
+                                                                name_subquery, resolver->scope)),
+                          quoted_if_needed(analyzer, item->name)),
+            NULL);
     *out = item->expr;
     return OK;
 }

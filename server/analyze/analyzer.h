@@ -21,6 +21,7 @@ struct scope_column {
     const char *qualifier; /* NULL: none */
     bool qualified_only;   /* a key hidden by USING: not in *, not without qualifier */
     bool no_star;          /* made by window(): not in * */
+    bool of_subquery;      /* of a subquery, which has no alias if there is no qualifier */
 };
 
 struct scope {

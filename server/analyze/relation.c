@@ -696,6 +696,8 @@ static enum status resolve_bare(struct analyzer *analyzer, const struct ast_rela
     case AST_RELATION_SUBQUERY:
         TRY(resolve_query(analyzer, ast->query, outer, outer_refs, out, err));
         relation_expose(analyzer, out);
+        for (uint32_t i = 0; i < out->scope->count; i++)
+            out->scope->columns[i].of_subquery = true;
         return OK;
     case AST_RELATION_PAREN:
         return resolve_relation_over(analyzer, ast->relation, outer, outer_refs, input, out, err);

@@ -50,6 +50,7 @@ enum status plan_query(struct arena *query, const struct analysis *analysis,
     struct rewriter rewriter;
     struct logical_node *node = analysis->root;
     init_rewriter(&rewriter, query, analysis);
+    node = lower_subquery_filters(&rewriter, node);
     TRY(rewrite_subqueries(&rewriter, node, &node, err));
     TRY(rewrite_set_operations(&rewriter, node, &node, err));
     node = fold_constants(&rewriter, node);

@@ -331,6 +331,47 @@ static struct logical_node *push(struct rewriter *rewriter, struct logical_node 
     return push_nowhere(rewriter, node, filters);
 }
 
+static bool reads_tables(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    if (expr->kind == EXPR_OUTER)
+        return false;
+    if (expr->kind != EXPR_SUBQUERY)
+        return true;
+    /* Spark makes a join of a value that depends on the row before it moves filters. */
+    bool joined =
+        expr->subquery.kind == SUBQUERY_SCALAR && expr->arg_count > expr->subquery.value_count;
+    const struct logical_node *plan = expr->subquery.plan;
+    return !joined && !plan->streaming;
+}
+
+static struct logical_node *below_watermark(struct rewriter *rewriter, struct logical_node *filter)
+{
+    struct logical_node *watermark = filter->children[0];
+    struct expr_set parts = {0}, below = {0}, above = {0};
+    split_conjuncts(rewriter->arena, filter->filter.predicate, &parts);
+    for (uint32_t i = 0; i < parts.count; i++) {
+        struct expr *part = parts.items[i];
+        bool down = expr_is_deterministic(part) && expr_walk(part, reads_tables, NULL) &&
+                    expr_covered(part, watermark->children[0]) &&
+                    may_pass_watermark(watermark, part);
+        expr_set_add(rewriter->arena, down ? &below : &above, part);
+    }
+    struct logical_node *child = place(rewriter, watermark->children[0], &below);
+    return place(rewriter, with_child(rewriter, watermark, child), &above);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the plan */
+struct logical_node *lower_subquery_filters(struct rewriter *rewriter, struct logical_node *node)
+{
+    struct logical_node *copy = copy_node(rewriter, node);
+    for (uint32_t i = 0; i < copy->child_count; i++)
+        copy->children[i] = lower_subquery_filters(rewriter, copy->children[i]);
+    bool lower = copy->kind == LOGICAL_FILTER && copy->children[0]->kind == LOGICAL_WATERMARK &&
+                 expr_has_kind(copy->filter.predicate, EXPR_SUBQUERY);
+    return lower ? below_watermark(rewriter, copy) : copy;
+}
+
 struct logical_node *push_filters(struct rewriter *rewriter, struct logical_node *node)
 {
     struct expr_set none = {0};

@@ -20,6 +20,9 @@ struct expr_set {
     uint32_t count, capacity;
 };
 
+/* Filters with subqueries over tables go below the watermark that they stand on. */
+struct logical_node *lower_subquery_filters(struct rewriter *rewriter, struct logical_node *node);
+
 /* Subqueries in expressions and LATERAL joins become joins.  Errors: NOT_SUPPORTED. */
 MUST_USE enum status rewrite_subqueries(struct rewriter *rewriter, struct logical_node *node,
                                         struct logical_node **out, struct error *err);
