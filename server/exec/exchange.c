@@ -15,9 +15,11 @@
 
 #define EXCHANGE_MAGIC 0xe8c4a001U
 #define MOVED_BYTES    ((size_t)128 << 10) /* at once, unless a piece is larger */
+#define PARTS          16
 
 struct piece {
     struct batch batch;
+    const uint8_t *parts; /* by row; NULL: there are no keys */
     struct piece *next;
 };
 
@@ -27,7 +29,7 @@ struct lane { /* what goes to one partition */
     uint64_t bytes; /* of the pieces' memory */
     uint64_t rows;  /* of all */
     uint64_t moved_bytes;
-    struct spill_extents moved; /* what came before */
+    struct spill_extents moved[PARTS]; /* what came before */
 };
 
 struct exchange_writer {
@@ -62,10 +64,17 @@ enum status exchange_writer_new(struct arena *query, const struct exchange_keys 
     return OK;
 }
 
+static void forget_moved(struct lane *lane)
+{
+    for (uint32_t part = 0; part < PARTS; part++)
+        spill_extents_fini(&lane->moved[part]);
+    lane->moved_bytes = 0;
+}
+
 static void free_lanes(struct exchange_writer *writer)
 {
     for (uint32_t i = 0; i < writer->lane_count; i++)
-        spill_extents_fini(&writer->lanes[i].moved);
+        forget_moved(&writer->lanes[i]);
     free(writer->lanes);
     writer->lanes = NULL;
     writer->lane_count = 0;
@@ -102,9 +111,9 @@ void exchange_begin(struct exchange_writer *writer, const struct exec_context *c
         CHECK(writer->lanes != NULL);
     }
     for (uint32_t i = 0; i < writer->lane_count; i++) {
-        spill_extents_fini(&writer->lanes[i].moved);
+        forget_moved(&writer->lanes[i]);
         clear_lane(&writer->lanes[i]);
-        writer->lanes[i].rows = writer->lanes[i].moved_bytes = 0;
+        writer->lanes[i].rows = 0;
     }
 }
 
@@ -121,11 +130,19 @@ static enum status key_columns(struct exchange_writer *writer, struct exec_conte
     return OK;
 }
 
-/* Copies rows[0..count) of the batch into a lane. */
+/* Rows of a batch. */
+struct choice {
+    const uint32_t *rows;
+    const uint8_t *parts; /* by place in `rows` */
+    uint32_t count;
+};
+
+/* Copies them into a lane. */
 static enum status add_piece(struct exchange_writer *writer, struct exec_context *ctx,
-                             struct lane *lane, const struct batch *batch, const uint32_t *rows,
-                             uint32_t count, struct error *err)
+                             struct lane *lane, const struct batch *batch,
+                             const struct choice *choice, struct error *err)
 {
+    uint32_t count = choice->count;
     uint32_t width = batch->schema->field_count;
     size_t before = arena_used_bytes(writer->arena);
     struct piece *piece = arena_new_object(writer->arena, sizeof *piece);
@@ -134,9 +151,11 @@ static enum status add_piece(struct exchange_writer *writer, struct exec_context
         arena_new_object(writer->arena, (width + 1) * sizeof *piece->batch.columns);
     for (uint32_t c = 0; c < width; c++) {
         struct vector *dense = NULL;
-        TRY(vector_gather(ctx->batch_arena, batch->columns[c], rows, count, &dense, err));
+        TRY(vector_gather(ctx->batch_arena, batch->columns[c], choice->rows, count, &dense, err));
         TRY(vector_clone(writer->arena, dense, &piece->batch.columns[c], err));
     }
+    if (writer->key_count > 0)
+        piece->parts = arena_copy(writer->arena, bytes_of(choice->parts, count)).data;
     *lane->end = piece;
     lane->end = &piece->next;
     lane->bytes += arena_used_bytes(writer->arena) - before;
@@ -151,14 +170,17 @@ enum status exchange_write(struct exchange_writer *writer, struct exec_context *
     uint32_t lanes = writer->lane_count;
     uint32_t selected = batch->selected;
     void *memory = NULL;
-    TRY(arena_alloc_raw(ctx->batch_arena, (size_t)selected * 2 + lanes + 1, sizeof(uint32_t),
+    TRY(arena_alloc_raw(ctx->batch_arena, (size_t)selected * 3 + lanes + 1, sizeof(uint32_t),
                         &memory, err));
     uint32_t *target = memory;
     uint32_t *rows = target + selected;
-    uint32_t *start = rows + selected; /* lanes + 1 */
+    uint32_t *start = rows + selected;              /* lanes + 1 */
+    uint8_t *part = (uint8_t *)(start + lanes + 1); /* by row, and then by place in `rows` */
+    uint8_t *parts = part + selected;
     memset(start, 0, (lanes + 1) * sizeof *start);
     if (writer->key_count == 0) {
         memset(target, 0, selected * sizeof *target);
+        memset(part, 0, selected);
     } else {
         struct vector **columns = NULL;
         TRY(key_columns(writer, ctx, batch, &columns, err));
@@ -166,19 +188,27 @@ enum status exchange_write(struct exchange_writer *writer, struct exec_context *
         struct bytes *keys = memory;
         TRY(row_key_encode(ctx->batch_arena, columns, writer->key_count, batch->selection, selected,
                            keys, err));
-        for (uint32_t i = 0; i < selected; i++)
-            target[i] = hash_bucket(state_hash(keys[i]), lanes);
+        for (uint32_t i = 0; i < selected; i++) {
+            uint64_t hash = state_hash(keys[i]);
+            target[i] = hash_bucket(hash, lanes);
+            part[i] = (uint8_t)(((uint64_t)(uint32_t)hash * PARTS) >> 32);
+        }
     }
     for (uint32_t i = 0; i < selected; i++)
         start[target[i] + 1]++;
     for (uint32_t lane = 0; lane < lanes; lane++)
         start[lane + 1] += start[lane];
-    for (uint32_t i = 0; i < selected; i++)
-        rows[start[target[i]]++] = batch_row(batch, i);
-    for (uint32_t lane = 0, first = 0; lane < lanes; first = start[lane++])
-        if (start[lane] > first)
-            TRY(add_piece(writer, ctx, &writer->lanes[lane], batch, rows + first,
-                          start[lane] - first, err));
+    for (uint32_t i = 0; i < selected; i++) {
+        uint32_t at = start[target[i]]++;
+        rows[at] = batch_row(batch, i);
+        parts[at] = part[i];
+    }
+    for (uint32_t lane = 0, first = 0; lane < lanes; first = start[lane++]) {
+        struct choice choice = {
+            .rows = rows + first, .parts = parts + first, .count = start[lane] - first};
+        if (choice.count > 0)
+            TRY(add_piece(writer, ctx, &writer->lanes[lane], batch, &choice, err));
+    }
     return OK;
 }
 
@@ -207,16 +237,58 @@ static enum status load_piece(struct arena *arena, const struct type *schema, st
     return OK;
 }
 
-static enum status move_lane(struct exchange_writer *writer, struct lane *lane,
-                             struct buffer *moving, struct error *err)
+/* What is on its way to the disk. */
+struct moving {
+    struct arena *arena;
+    struct buffer bytes; /* of one part */
+    uint32_t rows[BATCH_ROWS_MAX];
+};
+
+static enum status move_part(struct exchange_writer *writer, struct lane *lane,
+                             struct moving *moving, uint32_t part, struct error *err)
 {
-    for (const struct piece *piece = lane->first; piece != NULL; piece = piece->next) {
-        save_piece(&piece->batch, moving);
-        if (piece->next != NULL && moving->size_bytes < MOVED_BYTES)
-            continue;
-        TRY(spill_extents_write(&lane->moved, writer->file, buffer_bytes(moving), err));
-        lane->moved_bytes += moving->size_bytes;
-        buffer_clear(moving);
+    struct buffer *bytes = &moving->bytes;
+    if (bytes->size_bytes == 0)
+        return OK;
+    TRY(spill_extents_write(&lane->moved[part], writer->file, buffer_bytes(bytes), err));
+    lane->moved_bytes += bytes->size_bytes;
+    buffer_clear(bytes);
+    return OK;
+}
+
+/* The rows of a piece that belong to this part. */
+static enum status save_part(struct moving *moving, const struct piece *piece, uint32_t part,
+                             struct error *err)
+{
+    struct batch some = {.schema = piece->batch.schema};
+    uint32_t width = some.schema->field_count;
+    for (uint32_t i = 0; i < piece->batch.rows; i++)
+        if (piece->parts[i] == part)
+            moving->rows[some.rows++] = i;
+    if (some.rows == 0)
+        return OK;
+    arena_reset(moving->arena);
+    some.columns = arena_new_object(moving->arena, (width + 1) * sizeof *some.columns);
+    for (uint32_t c = 0; c < width; c++)
+        TRY(vector_gather(moving->arena, piece->batch.columns[c], moving->rows, some.rows,
+                          &some.columns[c], err));
+    save_piece(&some, &moving->bytes);
+    return OK;
+}
+
+static enum status move_lane(struct exchange_writer *writer, struct lane *lane,
+                             struct moving *moving, struct error *err)
+{
+    for (uint32_t part = 0; part < PARTS; part++) {
+        for (const struct piece *piece = lane->first; piece != NULL; piece = piece->next) {
+            if (piece->parts != NULL)
+                TRY(save_part(moving, piece, part, err));
+            else if (part == 0)
+                save_piece(&piece->batch, &moving->bytes);
+            if (moving->bytes.size_bytes >= MOVED_BYTES)
+                TRY(move_part(writer, lane, moving, part, err));
+        }
+        TRY(move_part(writer, lane, moving, part, err));
     }
     clear_lane(lane);
     return OK;
@@ -226,12 +298,16 @@ enum status exchange_put_away(struct exchange_writer *writer, struct spill_file 
                               struct error *err)
 {
     CHECK_MAGIC(writer, EXCHANGE_MAGIC);
-    struct buffer moving = {0};
+    struct moving *moving = calloc(1, sizeof *moving);
+    CHECK(moving != NULL);
     enum status status = OK;
     writer->file = file;
+    moving->arena = arena_new("rows that move", 0);
     for (uint32_t i = 0; i < writer->lane_count && status == OK; i++)
-        status = move_lane(writer, &writer->lanes[i], &moving, err);
-    buffer_fini(&moving);
+        status = move_lane(writer, &writer->lanes[i], moving, err);
+    arena_free(moving->arena);
+    buffer_fini(&moving->bytes);
+    free(moving);
     if (status != OK)
         return status;
     arena_reset(writer->arena);
@@ -289,19 +365,26 @@ static enum status visit_extent(const struct exchange_writer *writer, const stru
     return OK;
 }
 
+/* Those that may have rows of the present round. */
 static enum status visit_moved(const struct exchange_writer *writer, const struct lane *lane,
                                const struct visit *visit, struct error *err)
 {
     struct buffer bytes = {0};
     enum status status = OK;
-    if (lane->moved.count == 0)
+    if (lane->moved_bytes == 0)
         return OK;
+    uint32_t rounds = visit->ctx->rounds == 0 ? 1 : visit->ctx->rounds;
+    uint64_t round = visit->ctx->round;
+    uint32_t first = writer->key_count == 0 ? 0 : (uint32_t)(round * PARTS / rounds);
+    uint32_t end =
+        writer->key_count == 0 ? 1 : (uint32_t)(((round + 1) * PARTS + rounds - 1) / rounds);
     struct arena *arena = arena_new("rows that come back", 0);
-    for (uint32_t i = 0; i < lane->moved.count && status == OK; i++) {
-        status = spill_extent_read(writer->file, &lane->moved.list[i], &bytes, err);
-        if (status == OK)
-            status = visit_extent(writer, visit, buffer_bytes(&bytes), arena, err);
-    }
+    for (uint32_t part = first; part < end; part++)
+        for (uint32_t i = 0; i < lane->moved[part].count && status == OK; i++) {
+            status = spill_extent_read(writer->file, &lane->moved[part].list[i], &bytes, err);
+            if (status == OK)
+                status = visit_extent(writer, visit, buffer_bytes(&bytes), arena, err);
+        }
     arena_free(arena);
     buffer_fini(&bytes);
     return status;

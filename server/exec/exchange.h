@@ -5,7 +5,8 @@
  * batches per partition; after the stage's barrier the partitions read the lists of all writers.
  * The copies live until the writer is used for the next batch.  When they are too many, they move
  * to the disk, and come back piece by piece when they are read: before those in memory, so that the
- * order stays.
+ * order of rows of one key stays.  There they lie apart by the hash by which partitions take rounds
+ * (exec_in_round()), so that a round does not read all of them.
  */
 #ifndef SERVER_EXEC_EXCHANGE_H
 #define SERVER_EXEC_EXCHANGE_H

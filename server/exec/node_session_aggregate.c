@@ -290,7 +290,7 @@ static enum status take_moved(struct session_aggregate *state, struct exec_conte
     struct session_groups groups = {0};
     enum status status = OK;
     do {
-        status = session_groups_moved(writer, ctx->run, ctx->partition, &moved, &groups, err);
+        status = session_groups_moved(writer, ctx, &moved, &groups, err);
         if (status == OK)
             status = take_all(state, ctx, &groups, err);
     } while (status == OK && groups.count > 0);

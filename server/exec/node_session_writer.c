@@ -12,7 +12,8 @@
  *
  * When they take more memory than the query may use for them, they move to the disk, those of a
  * partition together, and the lists begin anew: sessions of a key may then overlap, and meet in the
- * partition's state.  A session moves as
+ * partition's state.  Those of a partition lie apart by the hash by which it takes rounds
+ * (exec_in_round()), so that a round does not read all of them.  A session moves as
  *
  *     struct moved_session | key | states as saved
  */
@@ -32,6 +33,7 @@
 #define PROBE_ROWS   16384 /* after so many rows it is decided whether looking pays */
 #define CHUNK_BLOCKS 1024
 #define MOVED_BYTES  ((size_t)128 << 10) /* at once, unless a session is larger */
+#define PARTS        16
 #define NONE         UINT32_MAX
 
 /* 32 bits of the key's hash, and the latest session of the key + 1. */
@@ -63,7 +65,7 @@ struct session_writer {
     struct buffer scratch;
     struct lane_order order;      /* of the groups, after finish */
     struct spill_file *file;      /* where sessions have been moved to */
-    struct spill_extents *moved;  /* by partition; NULL: none */
+    struct spill_extents *moved;  /* by partition, and then by part; NULL: none */
     struct exec_waiting *waiting; /* by partition: of those */
 };
 
@@ -77,6 +79,15 @@ static enum status writer_open(struct exec_node *self, struct arena *query,
     writer->apart = !node->aggregate.exact;
     writer->arena = arena_new("parts of sessions", 0);
     return aggregate_calls_open(&writer->calls, query, node, err);
+}
+
+static void forget_moved(struct session_writer *writer)
+{
+    if (writer->moved == NULL)
+        return;
+    for (uint32_t i = 0; i < writer->partitions * PARTS; i++)
+        spill_extents_fini(&writer->moved[i]);
+    memset(writer->waiting, 0, writer->partitions * sizeof *writer->waiting);
 }
 
 /* The sessions of a batch are collected over all tasks of the thread. */
@@ -98,10 +109,7 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     if (writer->slots != NULL)
         memset(writer->slots, 0, ((size_t)writer->mask + 1) * sizeof *writer->slots);
     lane_order_clear(&writer->order);
-    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++) {
-        spill_extents_fini(&writer->moved[i]);
-        writer->waiting[i] = (struct exec_waiting){0};
-    }
+    forget_moved(writer);
     arena_reset(writer->arena);
     return OK;
 }
@@ -341,8 +349,7 @@ static void writer_close(struct exec_node *self)
     free(writer->lanes);
     free(writer->slots);
     lane_order_fini(&writer->order);
-    for (uint32_t i = 0; writer->moved != NULL && i < writer->partitions; i++)
-        spill_extents_fini(&writer->moved[i]);
+    forget_moved(writer);
     free(writer->moved);
     free(writer->waiting);
 }
@@ -395,21 +402,50 @@ static void save_session(struct session_writer *writer, const struct session_gro
     memcpy(out->data + at, &head, sizeof head);
 }
 
+/* What is on its way to the disk. */
+struct moving {
+    struct buffer bytes;
+    struct lane_order order; /* of the sessions of a partition, by part */
+    uint16_t *lanes;
+    uint32_t capacity;
+};
+
+static enum status move_part(struct session_writer *writer, uint32_t partition, uint32_t part,
+                             const uint32_t *numbers, struct moving *moving, struct error *err)
+{
+    struct buffer *bytes = &moving->bytes;
+    const uint32_t *places = NULL;
+    uint32_t count = lane_order_read(&moving->order, part, &places);
+    for (uint32_t i = 0; i < count; i++) {
+        save_session(writer, &writer->groups[numbers[places[i]]], bytes);
+        if (i + 1 < count && bytes->size_bytes < MOVED_BYTES)
+            continue;
+        TRY(spill_extents_write(&writer->moved[partition * PARTS + part], writer->file,
+                                buffer_bytes(bytes), err));
+        writer->waiting[partition].bytes += bytes->size_bytes;
+        buffer_clear(bytes);
+    }
+    return OK;
+}
+
 static enum status move_lane(struct session_writer *writer, uint32_t partition,
-                             struct buffer *moving, struct error *err)
+                             struct moving *moving, struct error *err)
 {
     const uint32_t *numbers = NULL;
     uint32_t count = lane_order_read(&writer->order, partition, &numbers);
-    writer->waiting[partition].entries += count;
-    for (uint32_t i = 0; i < count; i++) {
-        save_session(writer, &writer->groups[numbers[i]], moving);
-        if (i + 1 < count && moving->size_bytes < MOVED_BYTES)
-            continue;
-        TRY(spill_extents_write(&writer->moved[partition], writer->file, buffer_bytes(moving),
-                                err));
-        writer->waiting[partition].bytes += moving->size_bytes;
-        buffer_clear(moving);
+    if (count > moving->capacity) {
+        moving->capacity = count;
+        moving->lanes = realloc(moving->lanes, count * sizeof *moving->lanes);
+        CHECK(moving->lanes != NULL);
     }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t hash = (uint32_t)writer->groups[numbers[i]].hash;
+        moving->lanes[i] = (uint16_t)(((uint64_t)hash * PARTS) >> 32);
+    }
+    lane_order_sort(&moving->order, moving->lanes, count, PARTS);
+    writer->waiting[partition].entries += count;
+    for (uint32_t part = 0; part < PARTS; part++)
+        TRY(move_part(writer, partition, part, numbers, moving, err));
     return OK;
 }
 
@@ -453,11 +489,11 @@ static enum status writer_put_away(struct exec_node *self, struct spill_file *fi
 {
     struct session_writer *writer = self->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
-    struct buffer moving = {0};
+    struct moving moving = {0};
     enum status status = OK;
     writer->file = file;
     if (writer->moved == NULL) {
-        writer->moved = calloc(writer->partitions, sizeof *writer->moved);
+        writer->moved = calloc((size_t)writer->partitions * PARTS, sizeof *writer->moved);
         writer->waiting = calloc(writer->partitions, sizeof *writer->waiting);
         CHECK(writer->moved != NULL && writer->waiting != NULL);
     }
@@ -465,7 +501,9 @@ static enum status writer_put_away(struct exec_node *self, struct spill_file *fi
     lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
     for (uint32_t i = 0; i < writer->partitions && status == OK; i++)
         status = move_lane(writer, i, &moving, err);
-    buffer_fini(&moving);
+    buffer_fini(&moving.bytes);
+    lane_order_fini(&moving.order);
+    free(moving.lanes);
     if (status == OK)
         forget_groups(writer);
     return status;
@@ -519,22 +557,39 @@ static enum status load_all(const struct session_writer *writer, struct session_
     return OK;
 }
 
-enum status session_groups_moved(const struct exec_node *node, uint32_t run, uint32_t partition,
+/* The next of a part that may have sessions of the present round; NULL: none. */
+static const struct spill_extent *next_extent(const struct session_writer *writer,
+                                              const struct exec_context *ctx,
+                                              struct session_moved *moved)
+{
+    uint32_t rounds = ctx->rounds == 0 ? 1 : ctx->rounds;
+    uint32_t first = (uint32_t)((uint64_t)ctx->round * PARTS / rounds);
+    uint32_t end = (uint32_t)((((uint64_t)ctx->round + 1) * PARTS + rounds - 1) / rounds);
+    const struct spill_extents *parts = &writer->moved[ctx->partition * PARTS];
+    if (moved->part < first)
+        moved->part = first;
+    for (; moved->part < end; moved->part++, moved->next = 0)
+        if (moved->next < parts[moved->part].count)
+            return &parts[moved->part].list[moved->next++];
+    return NULL;
+}
+
+enum status session_groups_moved(const struct exec_node *node, const struct exec_context *ctx,
                                  struct session_moved *moved, struct session_groups *out,
                                  struct error *err)
 {
     const struct session_writer *writer = node->state;
     CHECK_MAGIC(writer, WRITER_MAGIC);
     *out = (struct session_groups){0};
-    if (writer->run != run || writer->moved == NULL)
+    if (writer->run != ctx->run || writer->moved == NULL)
         return OK;
-    const struct spill_extents *extents = &writer->moved[partition];
-    if (moved->next == extents->count)
+    const struct spill_extent *extent = next_extent(writer, ctx, moved);
+    if (extent == NULL)
         return OK;
     if (moved->arena == NULL)
         moved->arena = arena_new("sessions that come back", 0);
     arena_reset(moved->arena);
-    TRY(spill_extent_read(writer->file, &extents->list[moved->next++], &moved->bytes, err));
+    TRY(spill_extent_read(writer->file, extent, &moved->bytes, err));
     return load_all(writer, moved, out, err);
 }
 

@@ -27,16 +27,18 @@ struct session_groups {
 };
 
 /* What has been moved to the disk comes first, some at a time: read into `moved`, which is zeroed
- * in the beginning.  Borrowed until the next call; none: there are no more.  Errors: those of the
- * disk. */
+ * in the beginning.  What cannot be of the present round is left out.  Borrowed until the next
+ * call; none: there are no more.  Errors: those of the disk. */
 struct session_moved {
     struct arena *arena;
     struct buffer bytes;
-    uint32_t next;
+    uint32_t part;
+    uint32_t next; /* of the part */
 };
-MUST_USE enum status session_groups_moved(const struct exec_node *node, uint32_t run,
-                                          uint32_t partition, struct session_moved *moved,
-                                          struct session_groups *out, struct error *err);
+MUST_USE enum status session_groups_moved(const struct exec_node *node,
+                                          const struct exec_context *ctx,
+                                          struct session_moved *moved, struct session_groups *out,
+                                          struct error *err);
 void session_moved_fini(struct session_moved *moved);
 
 /* The rest: none if the writer did nothing in this run.  Borrowed until the next batch. */
