@@ -96,13 +96,15 @@ static char *log_path(const struct spark_metadata *log, struct arena *arena, int
                          is_compact(log, batch_id) ? COMPACT_SUFFIX : "");
 }
 
-/* "12" or "12.compact" */
+/* "12" or "12.compact", but not what no log writes: "012", or more than there are batches. */
 static bool parse_name(const char *name, int64_t *batch_id, bool *compact)
 {
     char *end = NULL;
-    if (name[0] < '0' || name[0] > '9')
+    if (name[0] < '0' || name[0] > '9' || (name[0] == '0' && name[1] >= '0' && name[1] <= '9'))
         return false;
     *batch_id = strtoll(name, &end, 10);
+    if (*batch_id == INT64_MAX)
+        return false;
     *compact = strcmp(end, COMPACT_SUFFIX) == 0;
     return *compact || *end == '\0';
 }

@@ -137,6 +137,9 @@ static void an_interval_fits_the_log_that_is_there(void **state)
         (void)snprintf(path, sizeof path, "/data/_spark_metadata/%s.compact", cases[i].compact);
         vfs_mem_write(vfs, path, bytes_of_text("v1"), 0);
         vfs_mem_write(vfs, "/data/_spark_metadata/x.tmp", bytes_of_text(""), 0);
+        vfs_mem_write(vfs, "/data/_spark_metadata/09.compact", bytes_of_text("v1"), 0);
+        vfs_mem_write(vfs, "/data/_spark_metadata/9223372036854775807.compact", bytes_of_text("v1"),
+                      0);
         spark_metadata_init(&log, &config, "/data");
         log.interval = cases[i].asked;
         assert_int_equal(spark_metadata_open(&log, &err), OK);
