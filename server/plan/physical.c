@@ -262,7 +262,7 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
     int64_t spec[3] = {node->time_window.size_us, node->time_window.slide_us,
                        node->time_window.start_us};
     bool paned = node == maker->paned;
-    int64_t count = (spec[0] + spec[1] - 1) / spec[1];
+    int64_t count = spec[0] / spec[1] + (spec[0] % spec[1] != 0 ? 1 : 0);
     if (count > SLIDING_WINDOWS_MAX)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "The windows around one row",
                            "limit", "10000", NULL);
