@@ -433,6 +433,31 @@ static void test_fold(void **state)
     arena_free(f.arena);
 }
 
+/* Else the server would compute a terabyte for whoever asks for it. */
+static void test_what_is_large_is_not_folded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct error err = ERROR_INIT;
+    struct vector *value = NULL;
+    set_up(&f);
+    struct expr *small = call(&f, "repeat", text(&f, "a"), integer(&f, 1000), NULL);
+    assert_int_equal(expr_fold(f.arena, small, "UTC")->kind, EXPR_LITERAL);
+    struct expr *element = call(&f, "repeat", text(&f, "a"), integer(&f, 1000000), NULL);
+    struct expr *array = call(&f, "array_repeat", element, integer(&f, 1000000), NULL);
+    struct expr *all = call(&f, "array_join", array, text(&f, ""), NULL);
+    struct expr *size = call(&f, "length", all, NULL, NULL);
+    assert_int_equal(expr_fold(f.arena, element, "UTC")->kind, EXPR_CALL);
+    assert_int_equal(expr_fold(f.arena, size, "UTC")->kind, EXPR_CALL);
+    assert_int_equal(expr_constant(f.arena, size, "UTC", &value, &err), STATUS_LIMIT_EXCEEDED);
+    error_clear(&err);
+    struct expr *many = call(&f, "array_repeat", small, integer(&f, 60), NULL);
+    assert_int_equal(expr_fold(f.arena, many, "UTC")->kind, EXPR_LITERAL);
+    many = call(&f, "array_repeat", small, integer(&f, 70), NULL);
+    assert_int_equal(expr_fold(f.arena, many, "UTC")->kind, EXPR_CALL);
+    arena_free(f.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_casts),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_what_is_large_is_not_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
