@@ -565,7 +565,7 @@ static const struct spill_extent *next_extent(const struct session_writer *write
     uint32_t rounds = ctx->rounds == 0 ? 1 : ctx->rounds;
     uint32_t first = (uint32_t)((uint64_t)ctx->round * PARTS / rounds);
     uint32_t end = (uint32_t)((((uint64_t)ctx->round + 1) * PARTS + rounds - 1) / rounds);
-    const struct spill_extents *parts = &writer->moved[ctx->partition * PARTS];
+    const struct spill_extents *parts = &writer->moved[(size_t)ctx->partition * PARTS];
     if (moved->part < first)
         moved->part = first;
     for (; moved->part < end; moved->part++, moved->next = 0)
