@@ -17,6 +17,7 @@
 #include "exec/node_partial_aggregate.h"
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/stateful.h"
@@ -462,15 +463,17 @@ static enum status evict(struct emission *emission, struct error *err)
     return OK;
 }
 
-/* A group without keys is there in every batch, also without rows. */
+/* A group without keys is there in every batch, also without rows: in the partition to which the
+ * writers give its rows. */
 static void touch_global(struct stream_aggregate *aggregate, struct exec_context *ctx)
 {
-    if (aggregate->calls.key_count > 0 || ctx->partition != 0)
-        return;
     struct bytes key = bytes_of_text("");
+    uint64_t hash = state_hash(key);
+    if (aggregate->calls.key_count > 0 || ctx->partition != hash_bucket(hash, ctx->partitions))
+        return;
     bool added = false;
     struct state_bucket *bucket = state_bucket_open(aggregate->table, STATE_NO_END);
-    struct state_entry *entry = state_add(aggregate->table, bucket, key, state_hash(key), &added);
+    struct state_entry *entry = state_add(aggregate->table, bucket, key, hash, &added);
     if (added)
         aggregate_calls_init(&aggregate->calls, state_value(entry));
     touch(aggregate, ctx, STATE_NO_END, entry);

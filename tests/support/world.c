@@ -503,7 +503,8 @@ static json_t *sink_spec(struct world *world, const struct world_query *query)
 static json_t *conf_spec(const struct world *world)
 {
     json_t *conf = json_object();
-    set_text(conf, "spark.sql.shuffle.partitions", "2");
+    const char *partitions = getenv("SCENARIO_PARTITIONS");
+    set_text(conf, "spark.sql.shuffle.partitions", partitions != NULL ? partitions : "2");
     for (size_t i = 0; i < world->conf_count; i++) {
         for (size_t k = 0; k < world->confs[i]->pair_count; k++)
             set_text(conf, world->confs[i]->pairs[k].key, world->confs[i]->pairs[k].value);
