@@ -154,24 +154,28 @@ enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_fo
     return status;
 }
 
-/* What the sources remember beyond the log, against what the newest intent says of it. */
+/* What the sources remember beyond the log, against what the newest intent says of it.  One that
+ * read nothing in that batch says nothing there: its files are to be whole all the same. */
 static enum status verify_sources(struct vfs *vfs, const char *dir, const struct inspection *it,
                                   struct error *err)
 {
     struct log_record record;
-    struct batch_intent intent;
-    if (it->index.last_intent == NO_BATCH)
-        return OK;
-    TRY(checkpoint_log_read(vfs, path_join(it->arena, dir, "log"), &it->index.intent, it->arena,
-                            &record, err));
-    if (!batch_intent_decode(it->arena, record.payload, &intent))
-        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", "log", "reason",
-                           "an intent cannot be read", NULL);
-    for (uint32_t i = 0; i < intent.source_count; i++) {
-        struct seen_mark durable;
-        if (file_range_mark(intent.sources[i].range.detail, &durable))
-            TRY(seen_files_verify(vfs, arena_sprintf(it->arena, "%s/sources/%" PRIu32, dir, i),
-                                  &durable, err));
+    struct batch_intent intent = {0};
+    if (it->index.last_intent != NO_BATCH) {
+        TRY(checkpoint_log_read(vfs, path_join(it->arena, dir, "log"), &it->index.intent, it->arena,
+                                &record, err));
+        if (!batch_intent_decode(it->arena, record.payload, &intent))
+            return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", "log", "reason",
+                               "an intent cannot be read", NULL);
+    }
+    bool there = true;
+    for (uint32_t i = 0; i < intent.source_count || there; i++) {
+        struct seen_mark durable = {0};
+        const char *source_dir = arena_sprintf(it->arena, "%s/sources/%" PRIu32, dir, i);
+        TRY(vfs_find(vfs, source_dir, &there, err));
+        if (i < intent.source_count)
+            (void)file_range_mark(intent.sources[i].range.detail, &durable);
+        TRY(seen_files_verify(vfs, source_dir, &durable, err));
     }
     return OK;
 }

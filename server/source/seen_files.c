@@ -257,6 +257,15 @@ static bool parse_manifest(struct seen_files *seen, char *text)
     return true;
 }
 
+/* Whether a line says which version it is; what is damaged there has none. */
+static bool has_version(const char *text)
+{
+    if (strncmp(text, "tidemill-seen ", 14) != 0)
+        return false;
+    size_t digits = strspn(text + 14, "0123456789");
+    return digits > 0 && text[14] != '0' && text[14 + digits] == '\n';
+}
+
 static enum status load_manifest(struct seen_files *seen, struct arena *arena, struct error *err)
 {
     char path[PATH_BYTES_MAX];
@@ -264,7 +273,7 @@ static enum status load_manifest(struct seen_files *seen, struct arena *arena, s
     struct bytes content;
     TRY(vfs_get(seen->vfs, path, MANIFEST_MAX, arena, &content, err));
     char *text = arena_strndup(arena, content.data, content.size_bytes);
-    if (strncmp(text, "tidemill-seen ", 14) != 0)
+    if (!has_version(text))
         return corrupt(err, path, "the list of files read is damaged");
     if (strncmp(text, "tidemill-seen 1\n", 16) != 0)
         return error_raise(err, STATUS_CHECKPOINT__UNSUPPORTED_VERSION, "path", path, "version",

@@ -271,6 +271,18 @@ static void what_a_source_lost_is_found_by_verify(void **state)
     assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
                      STATUS_CHECKPOINT__CORRUPT);
     assert_string_equal(error_param(&world->err, "path"), DIR "/sources/0/seen-0.log");
+    error_clear(&world->err);
+    checkpoint_close(world->checkpoint);
+    open_and_start(world);
+    intent(world, 1); /* no source says anything in it */
+    changes(world, 1, true);
+    commit(world, 1);
+    assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    vfs_mem_write(world->vfs, DIR "/sources/0/seen", bytes_of_text("tidemill-seen 1\nlog"), 0);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+                     STATUS_CHECKPOINT__CORRUPT);
+    assert_string_equal(error_param(&world->err, "path"), DIR "/sources/0/seen");
     buffer_fini(&detail);
     buffer_fini(&out);
 }

@@ -135,6 +135,12 @@ static void damage_is_refused(void **state)
     assert_int_equal(open_marked(vfs, &nothing), STATUS_CHECKPOINT__CORRUPT);
     vfs_mem_write(vfs, "/s/0/seen", bytes_of_text("tidemill-seen 2\n"), 0);
     assert_int_equal(open_marked(vfs, &nothing), STATUS_CHECKPOINT__UNSUPPORTED_VERSION);
+    static const char *const damaged[] = {"tidemill-seen 1Klog 0\n", "tidemill-seen \n",
+                                          "tidemill-seen 0\n", "tidemill-seen 1"};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+        vfs_mem_write(vfs, "/s/0/seen", bytes_of_text(damaged[i]), 0);
+        assert_int_equal(open_marked(vfs, &nothing), STATUS_CHECKPOINT__CORRUPT);
+    }
 }
 
 static void flush(struct seen_files *seen)
