@@ -53,6 +53,14 @@ static const struct logical_node *topmost_aggregation(const struct logical_node 
     return NULL;
 }
 
+static const struct logical_node *watermark_below(const struct logical_node *node)
+{
+    const struct logical_node *found = node->kind == LOGICAL_WATERMARK ? node : NULL;
+    for (uint32_t i = 0; found == NULL && i < node->child_count; i++)
+        found = watermark_below(node->children[i]);
+    return found;
+}
+
 static bool has_below(const struct logical_node *node, bool (*is)(const struct logical_node *node))
 {
     for (uint32_t i = 0; i < node->child_count; i++)
@@ -159,6 +167,22 @@ static enum status rule_reads_a_stream(const struct checker *checker,
     return at_node(checker, root);
 }
 
+/* There is a watermark, but the aggregation does not group by its column. */
+static void say_unused_watermark(const struct checker *checker, const struct logical_node *node)
+{
+    const struct logical_node *mark = watermark_below(node);
+    struct error *err = checker->err;
+    size_t used = strlen(err->text);
+    if (mark == NULL || used >= sizeof err->text)
+        return;
+    const char *name = mark->output[mark->watermark.column]->name;
+    (void)snprintf(err->text + used, sizeof err->text - used,
+                   ". The watermark that is declared on `%s` is not used by the grouping: a row is "
+                   "final only if it is of window(%s, '1 minute') or another window of it, or of "
+                   "%s itself",
+                   name, name, name);
+}
+
 static enum status rule_append_needs_watermark(const struct checker *checker,
                                                const struct logical_node *root)
 {
@@ -166,7 +190,9 @@ static enum status rule_append_needs_watermark(const struct checker *checker,
     if (checker->mode != MODE_APPEND || checker->aggregate == NULL ||
         has_event_key(checker->aggregate))
         return OK;
-    return raise_mode(checker, checker->aggregate, "streaming aggregations without watermark");
+    (void)raise_mode(checker, checker->aggregate, "streaming aggregations without watermark");
+    say_unused_watermark(checker, checker->aggregate);
+    return checker->err->status;
 }
 
 static enum status rule_update_without_session(const struct checker *checker,

@@ -109,27 +109,47 @@ static bool accepted(struct fixing *fixing, const struct fix *fix)
     return good;
 }
 
-/* Another output mode that the streaming rules accept; first the one that a misspelt word means. */
+/* Another output mode that the streaming rules accept, if need be into a sink that takes it; first
+ * the one that a misspelt word means. */
 static void fix_mode(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     static const struct {
         const char *title, *value, *consequence;
     } modes[] = {
+        {"Use append mode", "\"append\"", "The sink receives each row once, when it is final."},
         {"Use update mode", "\"update\"",
-         "The sink receives a changed row for each key many times and must upsert."},
+         "The sink receives the rows that a batch has changed: those of an aggregation many times "
+         "for each key, so that it must upsert; without an aggregation this is append mode."},
         {"Use complete mode", "\"complete\"",
          "The sink receives the whole result with every batch."},
-        {"Use append mode", "\"append\"", "The sink receives each row once, when it is final."},
     };
-    static const char *const names[] = {"update", "complete", "append"};
+    static const char *const names[] = {"append", "update", "complete"};
+    const struct query_spec *spec = fixing->validation->spec;
+    const struct sink_ops *sink = spec->has_sink ? sink_find(spec->sink.format) : NULL;
     const char *written = error_param(&diagnostic->error, "outputMode");
     const char *meant = written == NULL ? NULL : nearest_name(written, names, 3);
+    const char *given = meant != NULL && strcasecmp(written, meant) == 0 ? meant : NULL;
     struct diagnostics *list = fixing->validation->diagnostics;
+    if (given != NULL)
+        meant = NULL; /* it is no misspelling */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < 3; i++) {
-            if ((meant == names[i]) != (pass == 0))
+            bool fits = sink == NULL || sink->modes[i];
+            if ((meant == names[i]) != (pass == 0) || (fits && given == names[i]))
                 continue;
-            diagnostic_add_fix(list, diagnostic, modes[i].title, modes[i].consequence);
+            if (fits)
+                diagnostic_add_fix(list, diagnostic, modes[i].title, modes[i].consequence);
+            else
+                diagnostic_add_fix(
+                    list, diagnostic,
+                    arena_sprintf(fixing->arena, "%s, into memory", modes[i].title),
+                    arena_sprintf(
+                        fixing->arena,
+                        "The rows are kept in memory and not in files; the results of the "
+                        "query show them. %s",
+                        modes[i].consequence));
+            if (!fits)
+                diagnostic_add_value_edit(list, diagnostic, "/sink", "{\"format\":\"memory\"}");
             diagnostic_add_value_edit(list, diagnostic, "/outputMode", modes[i].value);
         }
     }
@@ -137,9 +157,9 @@ static void fix_mode(struct fixing *fixing, struct diagnostic *diagnostic)
 
 /* ---- SQL texts ---- */
 
-/* The text that the error's position counts in, and the pointer to it; NULL: it has no place. */
-static const char *text_of(const struct fixing *fixing, const struct error *err,
-                           const char **pointer)
+/* The text that the error is about, and the pointer to it; NULL: it is about none. */
+static const char *sql_of(const struct fixing *fixing, const struct error *err,
+                          const char **pointer)
 {
     const struct query_spec *spec = fixing->validation->spec;
     const char *sql = spec->sql;
@@ -150,8 +170,16 @@ static const char *text_of(const struct fixing *fixing, const struct error *err,
             *pointer = arena_sprintf(fixing->arena, "/views/%zu/sql", i);
         }
     }
-    if (sql == NULL || err->pointer[0] != '\0' || err->position < 0 ||
-        err->position_end <= err->position || (size_t)err->position_end > strlen(sql))
+    return err->pointer[0] != '\0' ? NULL : sql;
+}
+
+/* The same if the error has a place in it. */
+static const char *text_of(const struct fixing *fixing, const struct error *err,
+                           const char **pointer)
+{
+    const char *sql = sql_of(fixing, err, pointer);
+    if (sql == NULL || err->position < 0 || err->position_end <= err->position ||
+        (size_t)err->position_end > strlen(sql))
         return NULL;
     return sql;
 }
@@ -509,12 +537,79 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
     }
 }
 
+/* Where the words "GROUP BY" end at or after `from`, SIZE_MAX: nowhere. */
+static size_t end_of_group_by(const char *sql, size_t from)
+{
+    for (size_t at = find_word(sql, from, "GROUP"); at != SIZE_MAX;
+         at = find_word(sql, at + 1, "GROUP")) {
+        size_t by = at + strlen("GROUP");
+        while (isspace((unsigned char)sql[by]))
+            by++;
+        if (find_word(sql, by, "BY") == by)
+            return by + strlen("BY");
+    }
+    return SIZE_MAX;
+}
+
+static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, const char *key)
+{
+    const char *pointer = NULL;
+    const char *sql = sql_of(fixing, &diagnostic->error, &pointer);
+    struct arena *arena = fixing->arena;
+    if (sql == NULL)
+        return;
+    int position = diagnostic->error.position;
+    size_t start = position < 0 || (size_t)position > strlen(sql) ? 0 : (size_t)position;
+    size_t group = end_of_group_by(sql, start);
+    size_t distinct = find_word(sql, start, "DISTINCT");
+    struct diagnostics *list = fixing->validation->diagnostics;
+    if (group != SIZE_MAX || distinct == SIZE_MAX) {
+        size_t at = group == SIZE_MAX ? strlen(sql) : group;
+        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Group by %s, too", key),
+                           "Each of them has rows of its own, which come out once, when the "
+                           "watermark has passed them.");
+        (void)edit_at(fixing, diagnostic, sql, at, at,
+                      arena_sprintf(arena, group == SIZE_MAX ? " GROUP BY %s" : " %s,", key));
+    } else {
+        size_t at = distinct + strlen("DISTINCT");
+        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Select %s, too", key),
+                           "Each of them has rows of its own, which come out once, when the "
+                           "watermark has passed them.");
+        (void)edit_at(fixing, diagnostic, sql, at, at, arena_sprintf(arena, " %s,", key));
+    }
+}
+
+/* A watermark that the grouping does not use: by windows of its column, or by the column. */
+static void fix_grouping(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const struct query_spec *spec = fixing->validation->spec;
+    struct arena *arena = fixing->arena;
+    const char *columns[WATERMARKS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < spec->source_count && count < 1; i++)
+        if (spec->sources[i].watermark.column != NULL)
+            columns[count++] = spec->sources[i].watermark.column;
+    for (size_t i = 0; i < spec->view_count && count < WATERMARKS_MAX - 1; i++)
+        if (spec->views[i].watermark.column != NULL)
+            columns[count++] = spec->views[i].watermark.column;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = unquoted(arena, columns[i], strlen(columns[i]));
+        add_grouping(fixing, diagnostic, arena_sprintf(arena, "window(%s, '1 minute')", name));
+        add_grouping(fixing, diagnostic, name);
+    }
+}
+
 /* ---- all ---- */
 
 static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     switch ((int)diagnostic->error.status) {
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_OPERATION:
+        if (strstr(diagnostic->error.text, "is not used by the grouping") != NULL)
+            fix_grouping(fixing, diagnostic);
+        fix_mode(fixing, diagnostic);
+        fix_watermark(fixing, diagnostic, TIME_NAMED);
+        break;
     case STATUS_STREAMING_OUTPUT_MODE__INVALID:
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
         fix_mode(fixing, diagnostic);

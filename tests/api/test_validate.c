@@ -780,6 +780,71 @@ static void a_missing_watermark_has_a_fix(void **state)
     }
 }
 
+/* A declared watermark that the grouping does not use is said, and every sink has a way out. */
+static void a_grouping_beside_the_watermark_has_fixes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *titles[4];
+    } cases[] = {
+        {"{" MARKED_SOURCE
+         "," SQL("SELECT cust, count(*) AS c FROM s GROUP BY cust") "," OUT("json") "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
+          "Use update mode, into memory", "Use complete mode, into memory"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT date_trunc('minute', ts) AS m, count(*) AS c FROM s "
+                                   "GROUP BY date_trunc('minute', ts)") "," OUT("csv") "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
+          "Use update mode, into memory", "Use complete mode, into memory"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT count(*) AS c FROM s") "," NOOP "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too", "Use update mode",
+          "Use complete mode"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT DISTINCT cust FROM s") "," OUT("json") "}",
+         {"Select window(ts, '1 minute'), too", "Select ts, too", "Use update mode, into memory",
+          NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, "/sql", OPERATION};
+        const json_t *found = find(answer, &place);
+        assert_non_null(strstr(text_of(found, "detail"), "`ts` is not used by the grouping"));
+        const json_t *fixes = json_object_get(found, "fixes");
+        for (size_t j = 0; j < 4; j++) {
+            const char *title = text_of(json_array_get(fixes, j), "title");
+            print_message("  %s\n", title == NULL ? "-" : title);
+            if (cases[i].titles[j] != NULL)
+                assert_string_equal(title, cases[i].titles[j]);
+        }
+        json_decref(answer);
+    }
+}
+
+/* Without an aggregation append comes first; what files do not take goes into memory. */
+static void a_mode_that_fits_comes_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *pointer, *condition, *title;
+    } cases[] = {
+        {"{" IN "," GOOD_SQL "," NOOP ",\"outputMode\":\"complete\"}", "/sql", OPERATION,
+         "Use append mode"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMode\":\"update\"}", "/outputMode",
+         "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE", "Use append mode"},
+        {"{" IN "," SQL("SELECT b, count(*) AS c FROM s GROUP BY b") "," OUT(
+             "json") ",\"outputMode\":\"update\"}",
+         "/outputMode", "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
+         "Use update mode, into memory"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
+        const json_t *fixes = json_object_get(find(answer, &place), "fixes");
+        assert_string_equal(text_of(json_array_get(fixes, 0), "title"), cases[i].title);
+        json_decref(answer);
+    }
+}
+
 static void a_deduplication_within_a_watermark_gets_one(void **state)
 {
     (void)state;
@@ -913,6 +978,8 @@ int main(void)
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
         cmocka_unit_test(modes_are_judged_whatever_else_is_wrong),
         cmocka_unit_test(a_missing_watermark_has_a_fix),
+        cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
+        cmocka_unit_test(a_mode_that_fits_comes_first),
         cmocka_unit_test(a_deduplication_within_a_watermark_gets_one),
         cmocka_unit_test(a_wrong_watermark_hides_nothing),
         cmocka_unit_test(a_value_of_an_option_is_checked_by_its_kind),
