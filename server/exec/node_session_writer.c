@@ -406,8 +406,6 @@ static void save_session(struct session_writer *writer, const struct session_gro
 struct moving {
     struct buffer bytes;
     struct lane_order order; /* of the sessions of a partition, by part */
-    uint16_t *lanes;
-    uint32_t capacity;
 };
 
 static enum status move_part(struct session_writer *writer, uint32_t partition, uint32_t part,
@@ -428,21 +426,17 @@ static enum status move_part(struct session_writer *writer, uint32_t partition, 
     return OK;
 }
 
-static enum status move_lane(struct session_writer *writer, uint32_t partition,
+/* `parts` has room for all sessions. */
+static enum status move_lane(struct session_writer *writer, uint32_t partition, uint16_t *parts,
                              struct moving *moving, struct error *err)
 {
     const uint32_t *numbers = NULL;
     uint32_t count = lane_order_read(&writer->order, partition, &numbers);
-    if (count > moving->capacity) {
-        moving->capacity = count;
-        moving->lanes = realloc(moving->lanes, count * sizeof *moving->lanes);
-        CHECK(moving->lanes != NULL);
-    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t hash = (uint32_t)writer->groups[numbers[i]].hash;
-        moving->lanes[i] = (uint16_t)(((uint64_t)hash * PARTS) >> 32);
+        parts[i] = (uint16_t)(((uint64_t)hash * PARTS) >> 32);
     }
-    lane_order_sort(&moving->order, moving->lanes, count, PARTS);
+    lane_order_sort(&moving->order, parts, count, PARTS);
     writer->waiting[partition].entries += count;
     for (uint32_t part = 0; part < PARTS; part++)
         TRY(move_part(writer, partition, part, numbers, moving, err));
@@ -491,19 +485,21 @@ static enum status writer_put_away(struct exec_node *self, struct spill_file *fi
     CHECK_MAGIC(writer, WRITER_MAGIC);
     struct moving moving = {0};
     enum status status = OK;
+    uint16_t *parts = calloc((size_t)writer->count + 1, sizeof *parts);
+    CHECK(parts != NULL);
     writer->file = file;
     if (writer->moved == NULL) {
         writer->moved = calloc((size_t)writer->partitions * PARTS, sizeof *writer->moved);
         writer->waiting = calloc(writer->partitions, sizeof *writer->waiting);
         CHECK(writer->moved != NULL && writer->waiting != NULL);
     }
-    TRY(merge_parts(writer, err));
+    status = merge_parts(writer, err);
     lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);
     for (uint32_t i = 0; i < writer->partitions && status == OK; i++)
-        status = move_lane(writer, i, &moving, err);
+        status = move_lane(writer, i, parts, &moving, err);
     buffer_fini(&moving.bytes);
     lane_order_fini(&moving.order);
-    free(moving.lanes);
+    free(parts);
     if (status == OK)
         forget_groups(writer);
     return status;
