@@ -11,10 +11,6 @@
 
 static enum status raise_no_sink(const char *format, struct error *err)
 {
-    if (strcasecmp(format, "avro") == 0)
-        (void)error_raise(err, STATUS_AVRO_DATA_SOURCE_NOT_ENABLED, "provider", "avro", NULL);
-    if (strcasecmp(format, "kafka") == 0)
-        (void)error_raise(err, STATUS_KAFKA_DATA_SOURCE_NOT_ENABLED, "provider", "kafka", NULL);
     if (strcasecmp(format, "binaryFile") == 0)
         return error_raise(err, STATUS_UNSUPPORTED_FEATURE__WRITE_FOR_BINARY_SOURCE, NULL);
     return connector_no_sink(format, err);

@@ -194,14 +194,50 @@ static void suggest(const char *format, const char *const *kinds, size_t count, 
     buffer_fini(&list);
 }
 
+/* A format of Spark is not a misspelling. */
+static void raise_no_format(const char *format, struct error *err)
+{
+    static const char *const of_spark[] = {"parquet", "orc",  "xml",   "binaryFile",
+                                           "delta",   "jdbc", "socket"};
+    if (strcasecmp(format, "avro") == 0) {
+        (void)error_raise(err, STATUS_AVRO_DATA_SOURCE_NOT_ENABLED, "provider", "avro", NULL);
+        return;
+    }
+    if (strcasecmp(format, "kafka") == 0) {
+        (void)error_raise(err, STATUS_KAFKA_DATA_SOURCE_NOT_ENABLED, "provider", "kafka", NULL);
+        return;
+    }
+    for (size_t i = 0; i < sizeof of_spark / sizeof of_spark[0]; i++) {
+        if (strcasecmp(format, of_spark[i]) == 0) {
+            char feature[64];
+            (void)snprintf(feature, sizeof feature, "The format %s", of_spark[i]);
+            (void)error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
+            return;
+        }
+    }
+    (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+}
+
+static bool is_offered(const char *format)
+{
+    for (const struct source_ops *const *ops = source_all(); *ops != NULL; ops++)
+        if (strcasecmp((*ops)->kind, format) == 0)
+            return true;
+    return false;
+}
+
 static enum status raise_no_source(const struct relation_spec *spec, struct error *err)
 {
     const char *kinds[64];
     size_t count = 0;
     for (const struct source_ops *const *ops = source_all(); *ops != NULL && count < 64; ops++)
         kinds[count++] = (*ops)->kind;
-    (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", spec->format, NULL);
+    raise_no_format(spec->format, err);
     suggest(spec->format, kinds, count, err);
+    if (spec->options.pointer != NULL)
+        (void)snprintf(err->pointer, sizeof err->pointer, "%.*s/format",
+                       (int)(strrchr(spec->options.pointer, '/') - spec->options.pointer),
+                       spec->options.pointer);
     return err->status;
 }
 
@@ -236,8 +272,7 @@ static enum status ask(struct analyzer *analyzer, const struct relation_spec *sp
     enum status status = catalog == NULL
                              ? ask_kind(analyzer, spec, out, err)
                              : catalog->schema(catalog, analyzer->arena, spec, streaming, out, err);
-    if (status == STATUS_DATA_SOURCE_NOT_FOUND && source_find(spec->format) == NULL &&
-        strstr(err->text, "Did you mean") == NULL) {
+    if (status == STATUS_DATA_SOURCE_NOT_FOUND && !is_offered(spec->format)) {
         error_clear(err);
         status = raise_no_source(spec, err);
     }
@@ -315,7 +350,7 @@ enum status connector_no_sink(const char *format, struct error *err)
     for (const struct sink_ops *const *ops = sink_all(); *ops != NULL && count < 64; ops++)
         kinds[count++] = (*ops)->kind;
     if (err->status == OK) /* else that there is none has Spark's own name */
-        (void)error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", format, NULL);
+        raise_no_format(format, err);
     suggest(format, kinds, count, err);
     return err->status;
 }

@@ -150,6 +150,6 @@ struct source {
 
 /* NULL if there is no such kind; the list of kinds is in source_registry.c and nowhere else. */
 const struct source_ops *source_find(const char *format);
-const struct source_ops *const *source_all(void); /* ended by NULL */
+const struct source_ops *const *source_all(void); /* what users can name; ended by NULL */
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The kinds of sources.  This list is the only one.
+ * The kinds of sources.  These lists are the only ones.
  */
 #include "source/source.h"
 #include "source/source_file.h"
@@ -9,21 +9,28 @@
 #include <strings.h>
 
 static const struct source_ops *const all[] = {
-    &source_file_json,
-    &source_file_csv,
-    &source_file_text,
-    &source_rate,
-    &source_rate_micro_batch,
+    &source_file_json, &source_file_csv,         &source_file_text,
+    &source_rate,      &source_rate_micro_batch, NULL,
+};
+
+/* Only a program that fills logs can use these. */
+static const struct source_ops *const internal[] = {
     &source_memory,
     NULL,
 };
 
-const struct source_ops *source_find(const char *format)
+static const struct source_ops *find_in(const struct source_ops *const *ops, const char *format)
 {
-    for (const struct source_ops *const *ops = all; *ops != NULL; ops++)
+    for (; *ops != NULL; ops++)
         if (strcasecmp((*ops)->kind, format) == 0)
             return *ops;
     return NULL;
+}
+
+const struct source_ops *source_find(const char *format)
+{
+    const struct source_ops *found = find_in(all, format);
+    return found != NULL ? found : find_in(internal, format);
 }
 
 const struct source_ops *const *source_all(void)

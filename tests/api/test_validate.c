@@ -288,6 +288,37 @@ static void a_format_that_there_is_not_is_answered_with_those_that_there_are(voi
     }
 }
 
+/* The same reason for a source as for a sink, and nothing that only tests can use. */
+static void a_format_of_spark_is_no_misspelling(void **state)
+{
+    (void)state;
+#define READS(format) "{\"sources\":{\"s\":{\"format\":\"" format "\",\"schema\":\"a INT\"}},"
+    static const struct {
+        const char *spec, *pointer, *condition, *text;
+    } cases[] = {
+        {READS("kafka") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "KAFKA_DATA_SOURCE_NOT_ENABLED",
+         "not supported here: choose another format: there are json, csv, text, rate, "
+         "rate-micro-batch"},
+        {READS("Parquet") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "NOT_SUPPORTED",
+         "The format parquet is not supported by this version of Tidemill: there are json, "},
+        {READS("memory") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "DATA_SOURCE_NOT_FOUND", ": there are json, csv, text, rate, rate-micro-batch"},
+        {"{" IN "," GOOD_SQL "," OUT("parquet") "}", "/sink/format", "NOT_SUPPORTED",
+         "The format parquet is not supported by this version of Tidemill: there are json, "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
+        const char *detail = text_of(find(answer, &place), "detail");
+        assert_non_null(strstr(detail, cases[i].text));
+        assert_null(strstr(detail, i < 3 ? "memory," : "Check the name"));
+        json_decref(answer);
+    }
+}
+
 static void every_place_has_a_pointer(void **state)
 {
     (void)state;
@@ -965,6 +996,7 @@ int main(void)
         cmocka_unit_test(directories_of_the_server_are_no_places_for_output),
         cmocka_unit_test(every_reason_has_its_place),
         cmocka_unit_test(a_format_that_there_is_not_is_answered_with_those_that_there_are),
+        cmocka_unit_test(a_format_of_spark_is_no_misspelling),
         cmocka_unit_test(every_place_has_a_pointer),
         cmocka_unit_test(everything_is_said_at_once),
         cmocka_unit_test(equal_names_in_json_are_warned_of),
