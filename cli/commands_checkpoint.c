@@ -65,6 +65,16 @@ static void print_plan(const json_t *plan)
                  json_is_true(json_object_get(plan, "possible")) ? "yes" : "no");
 }
 
+/* That of a start which fails as the plan says: by the first of its problems. */
+static int plan_exit_code(const json_t *plan)
+{
+    if (!json_is_false(json_object_get(plan, "possible")))
+        return EXIT_OK;
+    const json_t *first = json_array_get(json_object_get(plan, "problems"), 0);
+    enum status status = status_find(text_at(first, "condition"));
+    return status == OK ? EXIT_FAILED_QUERY : (int)exit_code_of_query(status, false);
+}
+
 int command_start_plan(const struct given *given)
 {
     struct buffer path = {0};
@@ -73,7 +83,16 @@ int command_start_plan(const struct given *given)
         .path = query_path(given->target, "/start?validateOnly=true", &path),
         .body = bytes_of_text(""),
     };
-    int code = call_and_print(given, &call, print_plan);
+    json_t *plan = NULL;
+    struct http_reply reply = {0};
+    int code = EXIT_OK;
+    call_server(given, &call, &plan, &reply, &code);
+    if (code == EXIT_OK) {
+        given->json ? print_json_text(buffer_bytes(&reply.body)) : print_plan(plan);
+        code = plan_exit_code(plan);
+    }
+    json_decref(plan);
+    http_reply_fini(&reply);
     buffer_fini(&path);
     return code;
 }

@@ -112,6 +112,8 @@ static void a_status_says_what_is_wrong(void **state)
     write_file(&server, "retry.spec", spec);
     expect(0, with_file("submit --stopped", "retry.spec"), "STOPPED");
     write_file(&server, "gone/out", "a file where a directory should be");
+    expect(9, "start retry --dry-run", "possible    no");
+    expect(9, "start retry --dry-run -o json", "\"possible\": false");
     (void)tidemill("start retry");
     int code = tidemill("status retry --wait RETRYING --timeout 60");
     if (code == 0) { /* or it is FAILED, with the same text */
