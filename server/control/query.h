@@ -90,11 +90,17 @@ void query_set_state(struct control *control, struct query *query, enum query_st
 /* As query_set_state for an end: it is on disk before anybody sees it, if the disk takes it. */
 void query_end_as(struct control *control, struct query *query, enum query_state state,
                   const char *reason);
+/* No failure before this counts any more: a batch has succeeded, or a person has asked for a start.
+ */
+void query_begin_streak(struct query *query);
 void query_want_start(struct control *control, struct query *query, const char *reason);
 void query_want_stop(struct control *control, struct query *query, bool immediate);
 /* The list of runs has it from then on. */
 void query_record_rewind(struct control *control, struct query *query, int64_t from_batch,
                          int64_t to_batch);
+/* RESULTS_NOT_AVAILABLE with the reason, which is the sink if that one keeps no rows. */
+enum status query_raise_no_results(const struct query_definition *definition, const char *reason,
+                                   struct error *err);
 /* What the catalog is to know about the query. */
 struct catalog_entry query_record(const struct query *query);
 /* Stores spec, desired state and outcome.  Errors: IO_FAILURE, DISK_FULL. */

@@ -235,7 +235,7 @@ static void follow_replacement(struct control *control, struct command *command,
     query->now.is_durable = true;
     query->store_us = 0;
     if (starts) {
-        query->now.attempt = 0;
+        query_begin_streak(query);
         query_want_start(control, query, "started with a new spec");
     } else if (stops && query->worker != NULL) {
         query->restart_asked = false;
@@ -356,13 +356,15 @@ static enum status start_checked(struct control *control, struct command *comman
     case QUERY_STOPPED:
     case QUERY_FAILED:
     case QUERY_FINISHED:
-        query->now.attempt = 0;
+        query_begin_streak(query);
         query_want_start(control, query, "started on request");
         break;
     case QUERY_RETRYING:
     case QUERY_UNKNOWN:
-        if (query->worker == NULL)
-            query_want_start(control, query, "started on request");
+        if (query->worker != NULL)
+            break;
+        query_begin_streak(query);
+        query_want_start(control, query, "started on request");
         break;
     }
     command->changed = true;
@@ -412,7 +414,7 @@ static enum status restart_checked(struct control *control, struct command *comm
     TRY(query_check_allowed(query, ACTION_RESTART, err));
     TRY(set_desired(control, query, true, err));
     command->changed = true;
-    query->now.attempt = 0;
+    query_begin_streak(query);
     if (query->worker == NULL) {
         query_want_start(control, query, "restarted on request");
         return OK;
@@ -431,6 +433,19 @@ static const struct {
     [COMMAND_RESULTS] = {ACTION_READ_RESULTS, MESSAGE_READ_RESULTS},
 };
 
+enum status query_raise_no_results(const struct query_definition *definition, const char *reason,
+                                   struct error *err)
+{
+    char text[160];
+    const char *format = definition->sink_format;
+    bool other = format != NULL && strcmp(format, "memory") != 0;
+    (void)snprintf(text, sizeof text,
+                   "its sink is %.60s, and only memory keeps rows that can be read here",
+                   other ? format : "");
+    return error_raise(err, STATUS_RESULTS_NOT_AVAILABLE, "query", definition->name, "reason",
+                       other ? text : reason, NULL);
+}
+
 /* The rows that the last run left behind. */
 static enum status read_kept_results(struct control *control, struct command *command,
                                      struct query *query, struct error *err)
@@ -443,9 +458,8 @@ static enum status read_kept_results(struct control *control, struct command *co
         buffer_add_bytes(&command->output, content);
     arena_free(arena);
     if (status == STATUS_FILE_NOT_FOUND)
-        return error_raise(
-            err, STATUS_RESULTS_NOT_AVAILABLE, "query", query->now.definition->name, "reason",
-            "no worker runs, and the last run kept no rows (only a memory sink does)", NULL);
+        return query_raise_no_results(query->now.definition,
+                                      "no worker runs, and the last run kept no rows", err);
     return status;
 }
 

@@ -317,12 +317,17 @@ void query_want_stop(struct control *control, struct query *query, bool immediat
 
 /* ---- messages ---- */
 
-static void note_success(struct query *query)
+void query_begin_streak(struct query *query)
 {
     query->now.attempt = 0;
-    query->resumed = false;
     shared_error_unref(query->now.first_error);
     query->now.first_error = NULL;
+}
+
+static void note_success(struct query *query)
+{
+    query->resumed = false;
+    query_begin_streak(query);
 }
 
 static double number_at(json_t *object, const char *key)
@@ -491,8 +496,7 @@ static void on_reply(struct control *control, struct query *query, const struct 
     copy_text(name, sizeof name, message->text[0]);
     struct error err = ERROR_INIT;
     if ((*link)->kind == COMMAND_RESULTS)
-        (void)error_raise(&err, STATUS_RESULTS_NOT_AVAILABLE, "query", query->now.definition->name,
-                          "reason", name, NULL);
+        (void)query_raise_no_results(query->now.definition, name, &err);
     else
         (void)error_set(&err, status_find(name) == OK ? STATUS_INTERNAL_ERROR : status_find(name),
                         "The worker answered %s", name);
@@ -696,13 +700,19 @@ static void died_error(const struct worker_exit *how, struct error *err)
     (void)error_raise(err, STATUS_WORKER_DIED, "reason", reason, NULL);
 }
 
-static void answer_pending(struct control *control, struct query *query, enum run_end end)
+/* What waits for all input waits on through a next attempt, if there is one. */
+static void answer_pending(struct control *control, struct query *query, enum run_end end,
+                           bool goes_on)
 {
-    while (query->pending != NULL) {
+    for (struct command **link = &query->pending; *link != NULL;) {
         struct error err = ERROR_INIT;
-        enum command_kind kind = query->pending->kind;
+        enum command_kind kind = (*link)->kind;
+        if (goes_on && kind == COMMAND_PROCESS_ALL) {
+            link = &(*link)->next;
+            continue;
+        }
         if (end == RUN_FINISHED && (kind == COMMAND_PROCESS_ALL || kind == COMMAND_TRIGGER)) {
-            answer(control, query, &query->pending, NULL);
+            answer(control, query, link, NULL);
             continue;
         }
         char actions[128];
@@ -714,13 +724,13 @@ static void answer_pending(struct control *control, struct query *query, enum ru
                                                         : "results",
                           "allowedActions", actions, NULL);
         query_add_cause(query, &err);
-        answer(control, query, &query->pending, &err);
+        answer(control, query, link, &err);
     }
 }
 
 void query_end_waiting(struct control *control, struct query *query)
 {
-    answer_pending(control, query, RUN_STOPPED);
+    answer_pending(control, query, RUN_STOPPED, false);
 }
 
 static void end_run(struct control *control, struct query *query, const struct worker_exit *how)
@@ -749,7 +759,7 @@ static void end_run(struct control *control, struct query *query, const struct w
     } else {
         decide_end(control, query, end, has_error ? &err : NULL);
     }
-    answer_pending(control, query, end);
+    answer_pending(control, query, end, !query_state_is_ended(query->now.state));
 }
 
 static void finish_delete(struct control *control, struct query *query)

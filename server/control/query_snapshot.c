@@ -88,6 +88,8 @@ struct query_definition *query_definition_new(const struct query_spec *spec, con
         definition->sink_path = copy_text(path_absolute(arena, sink));
         arena_free(arena);
     }
+    if (spec->has_sink && spec->sink.format != NULL)
+        definition->sink_format = copy_text(spec->sink.format);
     if (spec->checkpoint_location != NULL)
         definition->checkpoint = copy_text(spec->checkpoint_location);
     definition->restart_mode = spec->restart_mode;
@@ -122,6 +124,7 @@ void query_definition_unref(struct query_definition *definition)
     free(definition->json);
     free(definition->checkpoint);
     free(definition->sink_path);
+    free(definition->sink_format);
     free(definition->directory);
     free(definition);
 }

@@ -55,6 +55,7 @@ struct query_definition {
     char *checkpoint;    /* absolute directory */
     bool own_checkpoint; /* the server chose it */
     char *sink_path;     /* absolute directory that the sink writes to; NULL: none */
+    char *sink_format;   /* NULL: none */
     char *directory;     /* the server's directory for it */
     enum restart_mode restart_mode;
     int32_t restart_attempts_max;

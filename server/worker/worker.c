@@ -90,9 +90,11 @@ enum status worker_step(struct query *query, enum step_outcome *outcome, struct 
             *outcome = STEP_IDLE;
     }
     query->last_trigger_us = query->timing.started_us;
-    query_set_status(
-        query, *outcome == STEP_RAN ? "WAITING_FOR_TRIGGER" : "WAITING_FOR_DATA",
-        *outcome == STEP_RAN ? "Waiting for next trigger" : "Waiting for data to arrive", false);
+    bool timed = trigger == TRIGGER_PROCESSING_TIME && query->spec->trigger_interval_us > 0;
+    if (timed || *outcome == STEP_RAN) /* until the next multiple nobody looks for data */
+        query_set_status(query, "WAITING_FOR_TRIGGER", "Waiting for next trigger", false);
+    else
+        query_set_status(query, "WAITING_FOR_DATA", "Waiting for data to arrive", false);
     return OK;
 }
 

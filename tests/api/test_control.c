@@ -189,7 +189,13 @@ static void a_path_that_cannot_be_used_needs_a_person(void **state)
     assert_int_equal(json_integer_value(json_object_get(status, "attempt")), 3);
     assert_string_equal(text_of(json_object_get(status, "lastError"), "condition"),
                         "PATH_NOT_USABLE");
+    assert_string_equal(text_of(json_object_get(status, "firstError"), "condition"),
+                        "PATH_NOT_USABLE");
     json_decref(status);
+    status = post(&server, "/v1/queries/path/start", NULL, 202); /* a new streak */
+    assert_true(json_is_null(json_object_get(status, "firstError")));
+    json_decref(status);
+    await_state(&server, "path", "FAILED");
     remove_query("path");
 }
 
@@ -494,6 +500,11 @@ static void every_view_of_a_query_says_the_same(void **state)
     assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
     all_say("views", "RETRYING", "FAILED");
+    refused(&server, /* it waits for the next attempt */
+            &(struct call){.method = "POST",
+                           .path = "/v1/queries/views/processAllAvailable",
+                           .body = "{\"timeout\":\"10 ms\"}"},
+            408, "REQUEST_TIMEOUT");
     json_decref(post(&server, "/v1/queries/views/stop", "", 200));
     all_say("views", "STOPPED", "FAILED");
     json_decref(post(&server, "/v1/queries/views/start", "", 202));

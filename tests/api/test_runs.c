@@ -147,6 +147,11 @@ static void a_query_processes_what_arrives(void **state)
             "BATCH_NOT_FOUND");
     refused(&server, &(struct call){.path = "/v1/queries/flow/results"}, 409,
             "RESULTS_NOT_AVAILABLE");
+    json_t *no_rows = get(&server, "/v1/queries/flow/results", 409);
+    assert_string_equal(text_of(no_rows, "detail"),
+                        "No rows of the query flow can be read: its sink is json, and only memory "
+                        "keeps rows that can be read here");
+    json_decref(no_rows);
     refused(&server, &(struct call){.method = "DELETE", .path = "/v1/queries/flow"}, 409,
             "INVALID_STATE");
     drop("flow");
@@ -284,7 +289,6 @@ static void a_killed_worker_loses_and_repeats_nothing(void **state)
         (void)snprintf(line, sizeof line, "{\"a\":%d,\"b\":\"k\"}\n", 10 + i);
         write_file(&server, name, line);
     }
-    (void)next_worker("killed", worker);
     json_decref(act("killed", "processAllAvailable", 200));
     expect_output("killed", "{\"a\":1,\"b\":\"x\"}\n"
                             "{\"a\":10,\"b\":\"k\"}\n{\"a\":11,\"b\":\"k\"}\n"
@@ -347,7 +351,13 @@ static void waiting_ends_with_its_time(void **state)
                            .path = "/v1/queries/wait/awaitTermination",
                            .body = "{\"timeout\":\"10 ms\"}"},
             408, "REQUEST_TIMEOUT");
-    json_decref(act("wait", "trigger", 200));
+    json_t *after = act("wait", "trigger", 200);
+    assert_string_equal(text_of(after, "phase"), "WAITING_FOR_TRIGGER");
+    json_decref(after);
+    json_decref(act("wait", "trigger", 200)); /* nothing new is there any more */
+    json_t *idle = read_of("wait", "/status");
+    assert_string_equal(text_of(idle, "phase"), "WAITING_FOR_TRIGGER");
+    json_decref(idle);
     struct reply status = call(&server, &(struct call){.path = "/v1/queries/wait/status"});
     char match[64];
     (void)snprintf(match, sizeof match, "If-None-Match: %.40s", reply_header(&status, "ETag"));
