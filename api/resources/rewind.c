@@ -19,6 +19,12 @@ static enum status read_rewind_body(struct request *request, int64_t *to_batch, 
     struct json_place body;
     TRY(view_read_body(request, &reader, fields, &body, err));
     bool given = json_has_field(body, "toBatchId");
+    const json_t *value = json_object_get(body.object, "toBatchId");
+    if (given && json_is_string(value)) { /* an option may be text, a batch is a number */
+        json_decref(body.object);
+        return error_raise(err, STATUS_INVALID_FIELD_TYPE, "field", "toBatchId", "expected",
+                           "an integer", "actual", "a string", NULL);
+    }
     enum status status = json_read_int(&reader, body, "toBatchId", -1, INT64_MAX - 1, to_batch);
     json_decref(body.object);
     TRY(status);

@@ -282,6 +282,9 @@ static void what_cannot_be_rewound_is_refused(void **state)
     const struct call null = {
         .method = "POST", .path = "/v1/queries/still/rewind", .body = "{\"toBatchId\":null}"};
     refused(&server, &null, 422, "MISSING_FIELD");
+    const struct call text = {
+        .method = "POST", .path = "/v1/queries/still/rewind", .body = "{\"toBatchId\":\"0\"}"};
+    refused(&server, &text, 400, "INVALID_FIELD_TYPE");
     put("PUT", "still", "SELECT k FROM c",
         "\"sink\":{\"format\":\"noop\"},\"conf\":{\"spark.sql.streaming.pollingDelay\":\"5ms\"}");
     json_t *answer = post(&server, "/v1/queries/still/rewind", "{\"toBatchId\":-1}", 200);
