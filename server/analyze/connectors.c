@@ -197,8 +197,7 @@ static void suggest(const char *format, const char *const *kinds, size_t count, 
 /* A format of Spark is not a misspelling. */
 static void raise_no_format(const char *format, struct error *err)
 {
-    static const char *const of_spark[] = {"parquet", "orc",  "xml",   "binaryFile",
-                                           "delta",   "jdbc", "socket"};
+    static const char *const of_spark[] = {"parquet", "orc", "xml", "binaryFile", "jdbc", "socket"};
     if (strcasecmp(format, "avro") == 0) {
         (void)error_raise(err, STATUS_AVRO_DATA_SOURCE_NOT_ENABLED, "provider", "avro", NULL);
         return;
