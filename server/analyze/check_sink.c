@@ -16,15 +16,11 @@ static enum status raise_no_sink(const char *format, struct error *err)
     return connector_no_sink(format, err);
 }
 
-/* A column of partitionBy: "/sink/partitionBy/0", or the option that names them all. */
+/* A column of partitionBy: "/sink/partitionBy/0". */
 static void point_at_partition(const struct sink_spec *sink, size_t i, struct error *err)
 {
     const char *base = sink->partition_by_pointer;
-    if (base == NULL)
-        return;
-    if (sink->partition_by_is_text)
-        (void)snprintf(err->pointer, sizeof err->pointer, "%s", base);
-    else
+    if (base != NULL)
         (void)snprintf(err->pointer, sizeof err->pointer, "%s/%zu", base, i);
 }
 

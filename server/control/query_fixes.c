@@ -426,9 +426,41 @@ static const char *suggested(struct arena *arena, const struct error *err)
     return end == NULL ? NULL : arena_strndup(arena, at, (size_t)(end - at));
 }
 
+/* partitionBy among the options of the sink, a text or a list: the field. */
+static void fix_partition_option(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    struct diagnostics *list = fixing->validation->diagnostics;
+    const char *pointer = diagnostic->error.pointer;
+    char last[160];
+    json_t *value = json_object_get(resolve(fixing->root, pointer, last, sizeof last), last);
+    json_t *sink = json_object_get(fixing->root, "sink");
+    json_t *columns = json_is_array(value) ? json_incref(value) : json_array();
+    const char *text = json_string_value(value);
+    for (size_t size; text != NULL && *text != '\0'; text += size) {
+        text += strspn(text, ", ");
+        size = strcspn(text, ", ");
+        if (size > 0)
+            (void)json_array_append_new(columns, json_stringn(text, size));
+    }
+    bool other = json_has_field((struct json_place){.object = sink}, "partitionBy");
+    diagnostic_add_fix(list, diagnostic,
+                       other ? "Leave the option out" : "Write the field partitionBy",
+                       "The columns of the field count.");
+    diagnostic_add_removal(list, diagnostic, pointer);
+    if (!other)
+        diagnostic_add_value_edit(list, diagnostic, "/sink/partitionBy",
+                                  json_print(fixing->arena, columns));
+    json_decref(columns);
+}
+
 /* A field, an option or a setting of another name: its value moves there. */
 static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
 {
+    static const char option[] = "/sink/options/partitionBy";
+    if (strcasecmp(diagnostic->error.pointer, option) == 0) {
+        fix_partition_option(fixing, diagnostic);
+        return;
+    }
     const char *right = suggested(fixing->arena, &diagnostic->error);
     const char *pointer = diagnostic->error.pointer;
     const char *slash = strrchr(pointer, '/');

@@ -303,75 +303,25 @@ static enum status read_views(struct json_reader *reader, struct json_place root
     return OK;
 }
 
-/* "a, b" -> two texts, blanks around them cut. */
-static enum status split_columns(struct json_reader *reader, const char *text, const char ***out,
-                                 size_t *count)
+/* An option partitionBy would be a second place for the field: it is reported and left out. */
+static enum status refuse_partition_option(struct json_reader *reader, struct json_place place)
 {
-    size_t commas = 0;
-    for (const char *at = text; *at != '\0'; at++)
-        commas += *at == ',';
-    void *memory = NULL;
-    TRY(arena_alloc(reader->arena, commas + 1, sizeof(const char *), &memory, reader->err));
-    const char **list = memory;
-    size_t used = 0;
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        const char *from = text, *to = text + length;
-        while (from < to && isspace((unsigned char)*from))
-            from++;
-        while (to > from && isspace((unsigned char)to[-1]))
-            to--;
-        if (to > from)
-            list[used++] = arena_strndup(reader->arena, from, (size_t)(to - from));
-        if (text[length] == '\0')
-            break;
-        text += length + 1;
-    }
-    *out = list;
-    *count = used;
-    return OK;
-}
-
-/* partitionBy stands beside the options, as an array, or among them, as "a,b". */
-static enum status read_partition_by(struct json_reader *reader, struct json_place place,
-                                     struct sink_spec *sink)
-{
-    TRY(json_read_texts(reader, place, "partitionBy", &sink->partition_by,
-                        &sink->partition_by_count));
-    if (sink->partition_by_count > 0 && sink->partition_by_pointer == NULL)
-        sink->partition_by_pointer = json_pointer_join(reader, place.pointer, "partitionBy");
-    void *memory = NULL;
-    TRY(arena_alloc(reader->arena, sink->options.count + 1, sizeof(struct option), &memory,
-                    reader->err));
-    struct option *kept = memory;
-    size_t used = 0;
-    for (size_t i = 0; i < sink->options.count; i++) {
-        const struct option *option = &sink->options.items[i];
-        if (strcasecmp(option->name, "partitionBy") != 0) {
-            kept[used++] = *option;
+    json_t *options = json_object_get(place.object, "options");
+    const char *pointer = json_pointer_join(reader, place.pointer, "options");
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(options, next, key, value)
+    {
+        if (strcasecmp(key, "partitionBy") != 0)
             continue;
-        }
-        TRY(split_columns(reader, option->value, &sink->partition_by, &sink->partition_by_count));
-        sink->partition_by_pointer = json_pointer_join(reader, sink->options.pointer, option->name);
-        sink->partition_by_is_text = true;
+        pointer = json_pointer_join(reader, pointer, key);
+        (void)error_raise(reader->err, STATUS_UNKNOWN_OPTION, "option", key, "hint",
+                          " It is the field partitionBy of the sink, beside its options", NULL);
+        (void)json_object_del(options, key);
+        return json_report(reader, pointer);
     }
-    sink->options.items = kept;
-    sink->options.count = used;
     return OK;
-}
-
-/* {"options": {"partitionBy": ["a", "b"]}} is what people write: taken out before the options,
- * which are scalars, are read. */
-static bool lift_partition_by(struct json_place place)
-{
-    json_t *sink = place.object;
-    json_t *options = json_object_get(sink, "options");
-    json_t *list = json_object_get(options, "partitionBy");
-    if (!json_is_array(list) || json_has_field(place, "partitionBy"))
-        return false;
-    (void)json_object_set(sink, "partitionBy", list);
-    (void)json_object_del(options, "partitionBy");
-    return true;
 }
 
 static enum status read_sink(struct json_reader *reader, struct json_place root,
@@ -381,14 +331,16 @@ static enum status read_sink(struct json_reader *reader, struct json_place root,
     TRY(json_read_object(reader, root, "sink", &place));
     if (place.object == NULL)
         return OK;
-    if (lift_partition_by(place))
-        spec->sink.partition_by_pointer = "/sink/options/partitionBy";
     TRY(check_fields(reader, place, spec_sink_fields));
     TRY(json_read_text(reader, place, "format", &spec->sink.format));
     if (!json_has_field(place, "format"))
         TRY(missing(reader, place, "format"));
+    TRY(refuse_partition_option(reader, place));
     TRY(read_options(reader, place, &spec->sink.options));
-    TRY(read_partition_by(reader, place, &spec->sink));
+    TRY(json_read_texts(reader, place, "partitionBy", &spec->sink.partition_by,
+                        &spec->sink.partition_by_count));
+    if (spec->sink.partition_by_count > 0)
+        spec->sink.partition_by_pointer = json_pointer_join(reader, place.pointer, "partitionBy");
     spec->has_sink = spec->sink.format != NULL;
     return OK;
 }

@@ -55,11 +55,10 @@ struct view_spec {
 
 struct sink_spec {
     const char *format;
-    struct options options; /* partitionBy taken out */
+    struct options options;
     const char **partition_by;
     size_t partition_by_count;
     const char *partition_by_pointer; /* where they stand; NULL: nowhere */
-    bool partition_by_is_text;        /* "a, b" and not a list */
 };
 
 enum restart_mode {

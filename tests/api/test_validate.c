@@ -117,10 +117,13 @@ static void a_sink_is_checked_before_it_is_opened(void **state)
          "/sink/partitionBy/1", "_LEGACY_ERROR_TEMP_1196"},
         {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
          "\"PartitionBy\":\"a, c\"}}}",
-         "/sink/options/PartitionBy", "_LEGACY_ERROR_TEMP_1196"},
+         "/sink/options/PartitionBy", "UNKNOWN_OPTION"},
         {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
-         "\"partitionBy\":[\"a\",\"b\"]}}}",
-         "/sink/options/partitionBy", "ALL_PARTITION_COLUMNS_NOT_ALLOWED"},
+         "\"partitionBy\":[\"a\"]},\"partitionBy\":[\"b\"]}}",
+         "/sink/options/partitionBy", "UNKNOWN_OPTION"},
+        {"{" IN "," GOOD_SQL ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\"},"
+         "\"partitionBy\":[\"a\",\"b\"]}}",
+         "/sink/partitionBy", "ALL_PARTITION_COLUMNS_NOT_ALLOWED"},
         {"{" IN "," GOOD_SQL
          ",\"sink\":{\"format\":\"memory\",\"options\":{\"maxBytes\":\"much\"}}}",
          "/sink/options/maxBytes", "INVALID_OPTION_VALUE"},
@@ -561,10 +564,6 @@ static void a_misspelt_column_has_a_fix_wherever_it_stands(void **state)
              "SELECT * FROM s") ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\"},"
                                 "\"partitionBy\":[\"ts\",\"cst\"]}}",
          "/sink/partitionBy/1", NULL, "cust", 1},
-        {"{" MARKED_SOURCE "," SQL(
-             "SELECT * FROM s") ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/out\","
-                                "\"partitionBy\":\"ts,cst\"}}}",
-         "/sink/options/partitionBy", "cst", "cust", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].spec);
@@ -790,6 +789,40 @@ static void modes_are_judged_whatever_else_is_wrong(void **state)
     }
 }
 
+/* partitionBy among the options, as text or list, becomes the field, unless that is there. */
+static void an_option_partition_by_becomes_the_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sink, *title, *value;
+    } cases[] = {
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":\"ts, cust\"}}",
+         "Write the field partitionBy", "[\"ts\", \"cust\"]"},
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":[\"id\"]}}",
+         "Write the field partitionBy", "[\"id\"]"},
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionby\":\"id\"},"
+         "\"partitionBy\":[\"ts\"]}",
+         "Leave the option out", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec, "{%s,%s,\"sink\":%s}", MARKED_SOURCE,
+                       SQL("SELECT * FROM s"), cases[i].sink);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const json_t *said = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        const json_t *fix = json_array_get(json_object_get(said, "fixes"), 0);
+        assert_string_equal(text_of(fix, "title"), cases[i].title);
+        const json_t *edits = json_object_get(fix, "edits");
+        assert_int_equal(json_array_size(edits), cases[i].value == NULL ? 1 : 2);
+        if (cases[i].value != NULL) {
+            char *value = json_dumps(json_object_get(json_array_get(edits, 1), "value"), 0);
+            assert_string_equal(value, cases[i].value);
+            free(value);
+        }
+        json_decref(answer);
+    }
+}
+
 static void a_missing_watermark_has_a_fix(void **state)
 {
     (void)state;
@@ -1009,6 +1042,7 @@ int main(void)
         cmocka_unit_test(each_place_is_warned_of_once),
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
         cmocka_unit_test(modes_are_judged_whatever_else_is_wrong),
+        cmocka_unit_test(an_option_partition_by_becomes_the_field),
         cmocka_unit_test(a_missing_watermark_has_a_fix),
         cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
         cmocka_unit_test(a_mode_that_fits_comes_first),
