@@ -6,6 +6,7 @@
  * first such error is raised at the end.
  */
 #include "base/check.h"
+#include "base/options.h"
 #include "columnar/type.h"
 #include "columnar/type_json.h"
 
@@ -316,6 +317,25 @@ static enum status make_char(struct parser *parser, const struct token *name,
     return OK;
 }
 
+/* Says which type a misspelt name means. */
+static void suggest_type(struct parser *parser, const char *written)
+{
+    const char *names[sizeof(type_names) / sizeof(*type_names)];
+    for (size_t i = 0; i < sizeof(type_names) / sizeof(*type_names); i++)
+        names[i] = type_names[i].name;
+    const char *nearest = nearest_name(written, names, sizeof(names) / sizeof(*names));
+    struct error *err =
+        parser->later.status == OK ? &parser->deferred : &parser->later; /* the one just raised */
+    size_t used = strlen(err->text);
+    if (nearest == NULL || used >= sizeof err->text)
+        return;
+    (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", nearest);
+    char *word = strrchr(err->text, ' ');
+    for (; word != NULL && *word != '\0'; word++)
+        if (*word >= 'a' && *word <= 'z')
+            *word = (char)(*word - 'a' + 'A');
+}
+
 /* What the name says, once its parameters are read. */
 static enum status make_named(struct parser *parser, const struct token *name,
                               const struct parameters *parameters, const struct type **out)
@@ -343,6 +363,7 @@ static enum status make_named(struct parser *parser, const struct token *name,
         return OK;
     }
     defer_unsupported(parser, name, parameters->text);
+    suggest_type(parser, name->text);
     return OK;
 }
 

@@ -347,7 +347,19 @@ static bool ends_with(const char *text, const char *end)
 
 static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
 {
+    static const struct {
+        const char *flat, *right; /* as other systems name the bounds of a window */
+    } parts[] = {
+        {"window_start", "window.start"},
+        {"window_end", "window.end"},
+        {"session_window_start", "session_window.start"},
+        {"session_window_end", "session_window.end"},
+    };
     const char *quoted = error_param(&diagnostic->error, "objectName");
+    const char *name = quoted == NULL ? "" : last_part(fixing->arena, quoted);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strcasecmp(name, parts[i].flat) == 0)
+            replace_at(fixing, diagnostic, quoted, parts[i].right, "The window's bound is read.");
     const char *right =
         meant_column(fixing->arena, quoted, error_param(&diagnostic->error, "proposal"));
     if (right == NULL)
@@ -517,6 +529,34 @@ static void fix_format(struct fixing *fixing, struct diagnostic *diagnostic)
         set_value(fixing, diagnostic, right, "The format is known.");
 }
 
+/* A misspelt type in the text of a schema. */
+static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const struct error *err = &diagnostic->error;
+    const char *right = suggested(fixing->arena, err);
+    char last[160];
+    json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
+    const char *schema = json_string_value(json_object_get(container, last));
+    if (right == NULL || schema == NULL || err->position < 0 ||
+        (size_t)err->position >= strlen(schema))
+        return;
+    size_t from = (size_t)err->position, to = from;
+    while (is_word_byte(schema[to]))
+        to++;
+    size_t start = from; /* as much before it as makes it the first that reads so */
+    const char *piece = arena_strndup(fixing->arena, schema + from, to - from);
+    while (start > 0 && strstr(schema, piece) != schema + start) {
+        start--;
+        piece = arena_strndup(fixing->arena, schema + start, to - start);
+    }
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       "The column has this type.");
+    diagnostic_add_text_edit(
+        list, diagnostic, err->pointer, piece,
+        arena_sprintf(fixing->arena, "%.*s%s", (int)(from - start), schema + start, right));
+}
+
 /* ---- watermarks ---- */
 
 static bool is_named(const struct query_spec *spec, const char *column)
@@ -680,6 +720,9 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_INVALID_FIELD_VALUE:
     case STATUS_INVALID_OPTION_VALUE:
         fix_word(fixing, diagnostic, "value", "expected");
+        break;
+    case STATUS_UNSUPPORTED_DATATYPE:
+        fix_type(fixing, diagnostic);
         break;
     case STATUS_DATA_SOURCE_NOT_FOUND:
         fix_format(fixing, diagnostic);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /* True if no value is nested deeper than `depth`. */
 static bool depth_within(json_t *value, int depth)
@@ -85,6 +86,23 @@ enum status json_report(struct json_reader *reader, const char *pointer)
     return diagnostics_report(reader->diagnostics, DIAGNOSTIC_ERROR, err, NULL);
 }
 
+/* The field that another system's name for it means, NULL if it is not of these. */
+static const char *field_meant(const char *key, const char *const *names, size_t count)
+{
+    static const struct {
+        const char *key, *field;
+    } known[] = {
+        {"eventTime", "column"},
+        {"delayThreshold", "delay"},
+        {"queryName", "name"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        for (size_t j = 0; strcasecmp(key, known[i].key) == 0 && j < count; j++)
+            if (strcmp(names[j], known[i].field) == 0)
+                return names[j];
+    return nearest_name(key, names, count);
+}
+
 enum status json_check_fields(struct json_reader *reader, struct json_place place,
                               const char *const *names, size_t count)
 {
@@ -97,7 +115,7 @@ enum status json_check_fields(struct json_reader *reader, struct json_place plac
             known = strcmp(names[i], key) == 0;
         if (known)
             continue;
-        const char *nearest = nearest_name(key, names, count);
+        const char *nearest = field_meant(key, names, count);
         char hint[128] = "";
         if (nearest != NULL)
             (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "validate_texts.h"
+
 static int setup(void **state)
 {
     (void)state;
@@ -25,48 +27,6 @@ static int setup(void **state)
     write_file(&server, "in/day=2024-05-01/a.json", "{\"a\":1}\n");
     make_dir(&server, "other");
     return 0;
-}
-
-/* `spec` with $ standing for the test's directory. */
-static const char *at_home(const char *spec)
-{
-    static char text[4096];
-    size_t used = 0;
-    for (; *spec != '\0'; spec++) {
-        if (*spec == '$')
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s", server.dir);
-        else
-            text[used++] = *spec;
-        assert_true(used + 100 < sizeof text);
-    }
-    text[used] = '\0';
-    return text;
-}
-
-#define SOURCE(options)                                                                            \
-    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b STRING, at TIMESTAMP\","        \
-    "\"options\":{" options "}}}"
-#define IN          SOURCE("\"path\":\"$/in\"")
-#define SQL(text)   "\"sql\":\"" text "\""
-#define OUT(format) "\"sink\":{\"format\":\"" format "\",\"options\":{\"path\":\"$/out\"}}"
-#define GOOD_SQL    SQL("SELECT a, b FROM s")
-
-struct expected {
-    const char *spec;
-    const char *pointer, *condition; /* of one diagnostic; NULL: the spec is valid */
-};
-
-static const json_t *find(const json_t *answer, const struct expected *expected)
-{
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(answer, "diagnostics"), i, item)
-    {
-        if (strcmp(text_of(item, "pointer"), expected->pointer) == 0 &&
-            strcmp(text_of(item, "condition"), expected->condition) == 0)
-            return item;
-    }
-    return NULL;
 }
 
 static void expect(const struct expected *cases, size_t count)
@@ -291,37 +251,6 @@ static void a_format_that_there_is_not_is_answered_with_those_that_there_are(voi
     }
 }
 
-/* The same reason for a source as for a sink, and nothing that only tests can use. */
-static void a_format_of_spark_is_no_misspelling(void **state)
-{
-    (void)state;
-#define READS(format) "{\"sources\":{\"s\":{\"format\":\"" format "\",\"schema\":\"a INT\"}},"
-    static const struct {
-        const char *spec, *pointer, *condition, *text;
-    } cases[] = {
-        {READS("kafka") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
-         "KAFKA_DATA_SOURCE_NOT_ENABLED",
-         "not supported here: choose another format: there are json, csv, text, rate, "
-         "rate-micro-batch"},
-        {READS("Parquet") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
-         "NOT_SUPPORTED",
-         "The format parquet is not supported by this version of Tidemill: there are json, "},
-        {READS("memory") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
-         "DATA_SOURCE_NOT_FOUND", ": there are json, csv, text, rate, rate-micro-batch"},
-        {"{" IN "," GOOD_SQL "," OUT("parquet") "}", "/sink/format", "NOT_SUPPORTED",
-         "The format parquet is not supported by this version of Tidemill: there are json, "},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        print_message("%s\n", cases[i].spec);
-        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
-        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
-        const char *detail = text_of(find(answer, &place), "detail");
-        assert_non_null(strstr(detail, cases[i].text));
-        assert_null(strstr(detail, i < 3 ? "memory," : "Check the name"));
-        json_decref(answer);
-    }
-}
-
 static void every_place_has_a_pointer(void **state)
 {
     (void)state;
@@ -534,9 +463,6 @@ static const json_t *only_fix(const json_t *answer)
     return json_array_get(json_object_get(json_array_get(diagnostics, 0), "fixes"), 0);
 }
 
-#define MARKED_SOURCE                                                                              \
-    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"id INT, ts TIMESTAMP, cust STRING\","    \
-    "\"options\":{\"path\":\"$/in\"},\"watermark\":{\"column\":\"ts\",\"delay\":\"1 minute\"}}}"
 #define INTO_MEMORY "\"sink\":{\"format\":\"memory\"}"
 
 /* A column that is misspelt where it is not read but named, and where it stands twice. */
@@ -789,40 +715,6 @@ static void modes_are_judged_whatever_else_is_wrong(void **state)
     }
 }
 
-/* partitionBy among the options, as text or list, becomes the field, unless that is there. */
-static void an_option_partition_by_becomes_the_field(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *sink, *title, *value;
-    } cases[] = {
-        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":\"ts, cust\"}}",
-         "Write the field partitionBy", "[\"ts\", \"cust\"]"},
-        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":[\"id\"]}}",
-         "Write the field partitionBy", "[\"id\"]"},
-        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionby\":\"id\"},"
-         "\"partitionBy\":[\"ts\"]}",
-         "Leave the option out", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char spec[1024];
-        (void)snprintf(spec, sizeof spec, "{%s,%s,\"sink\":%s}", MARKED_SOURCE,
-                       SQL("SELECT * FROM s"), cases[i].sink);
-        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
-        const json_t *said = json_array_get(json_object_get(answer, "diagnostics"), 0);
-        const json_t *fix = json_array_get(json_object_get(said, "fixes"), 0);
-        assert_string_equal(text_of(fix, "title"), cases[i].title);
-        const json_t *edits = json_object_get(fix, "edits");
-        assert_int_equal(json_array_size(edits), cases[i].value == NULL ? 1 : 2);
-        if (cases[i].value != NULL) {
-            char *value = json_dumps(json_object_get(json_array_get(edits, 1), "value"), 0);
-            assert_string_equal(value, cases[i].value);
-            free(value);
-        }
-        json_decref(answer);
-    }
-}
-
 static void a_missing_watermark_has_a_fix(void **state)
 {
     (void)state;
@@ -840,71 +732,6 @@ static void a_missing_watermark_has_a_fix(void **state)
         const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
         assert_string_equal(text_of(edit, "pointer"), "/sources/s/watermark");
         assert_string_equal(text_of(json_object_get(edit, "value"), "column"), "at");
-        json_decref(answer);
-    }
-}
-
-/* A declared watermark that the grouping does not use is said, and every sink has a way out. */
-static void a_grouping_beside_the_watermark_has_fixes(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *titles[4];
-    } cases[] = {
-        {"{" MARKED_SOURCE
-         "," SQL("SELECT cust, count(*) AS c FROM s GROUP BY cust") "," OUT("json") "}",
-         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
-          "Use update mode, into memory", "Use complete mode, into memory"}},
-        {"{" MARKED_SOURCE "," SQL("SELECT date_trunc('minute', ts) AS m, count(*) AS c FROM s "
-                                   "GROUP BY date_trunc('minute', ts)") "," OUT("csv") "}",
-         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
-          "Use update mode, into memory", "Use complete mode, into memory"}},
-        {"{" MARKED_SOURCE "," SQL("SELECT count(*) AS c FROM s") "," NOOP "}",
-         {"Group by window(ts, '1 minute'), too", "Group by ts, too", "Use update mode",
-          "Use complete mode"}},
-        {"{" MARKED_SOURCE "," SQL("SELECT DISTINCT cust FROM s") "," OUT("json") "}",
-         {"Select window(ts, '1 minute'), too", "Select ts, too", "Use update mode, into memory",
-          NULL}},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        print_message("%s\n", cases[i].spec);
-        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
-        const struct expected place = {NULL, "/sql", OPERATION};
-        const json_t *found = find(answer, &place);
-        assert_non_null(strstr(text_of(found, "detail"), "`ts` is not used by the grouping"));
-        const json_t *fixes = json_object_get(found, "fixes");
-        for (size_t j = 0; j < 4; j++) {
-            const char *title = text_of(json_array_get(fixes, j), "title");
-            print_message("  %s\n", title == NULL ? "-" : title);
-            if (cases[i].titles[j] != NULL)
-                assert_string_equal(title, cases[i].titles[j]);
-        }
-        json_decref(answer);
-    }
-}
-
-/* Without an aggregation append comes first; what files do not take goes into memory. */
-static void a_mode_that_fits_comes_first(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *pointer, *condition, *title;
-    } cases[] = {
-        {"{" IN "," GOOD_SQL "," NOOP ",\"outputMode\":\"complete\"}", "/sql", OPERATION,
-         "Use append mode"},
-        {"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMode\":\"update\"}", "/outputMode",
-         "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE", "Use append mode"},
-        {"{" IN "," SQL("SELECT b, count(*) AS c FROM s GROUP BY b") "," OUT(
-             "json") ",\"outputMode\":\"update\"}",
-         "/outputMode", "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
-         "Use update mode, into memory"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        print_message("%s\n", cases[i].spec);
-        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
-        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
-        const json_t *fixes = json_object_get(find(answer, &place), "fixes");
-        assert_string_equal(text_of(json_array_get(fixes, 0), "title"), cases[i].title);
         json_decref(answer);
     }
 }
@@ -1029,7 +856,6 @@ int main(void)
         cmocka_unit_test(directories_of_the_server_are_no_places_for_output),
         cmocka_unit_test(every_reason_has_its_place),
         cmocka_unit_test(a_format_that_there_is_not_is_answered_with_those_that_there_are),
-        cmocka_unit_test(a_format_of_spark_is_no_misspelling),
         cmocka_unit_test(every_place_has_a_pointer),
         cmocka_unit_test(everything_is_said_at_once),
         cmocka_unit_test(equal_names_in_json_are_warned_of),
@@ -1042,10 +868,7 @@ int main(void)
         cmocka_unit_test(each_place_is_warned_of_once),
         cmocka_unit_test(what_watermarks_do_not_do_is_warned_of),
         cmocka_unit_test(modes_are_judged_whatever_else_is_wrong),
-        cmocka_unit_test(an_option_partition_by_becomes_the_field),
         cmocka_unit_test(a_missing_watermark_has_a_fix),
-        cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
-        cmocka_unit_test(a_mode_that_fits_comes_first),
         cmocka_unit_test(a_deduplication_within_a_watermark_gets_one),
         cmocka_unit_test(a_wrong_watermark_hides_nothing),
         cmocka_unit_test(a_value_of_an_option_is_checked_by_its_kind),

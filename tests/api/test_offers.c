@@ -1,0 +1,208 @@
+/*
+ * What validation offers: the reasons say what there is instead, and the fixes are the nearest
+ * ones.
+ */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate_texts.h"
+
+#define OPERATION "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
+#define NOOP      "\"sink\":{\"format\":\"noop\"}"
+
+static int setup(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    make_dir(&server, "in");
+    return 0;
+}
+
+/* The same reason for a source as for a sink, and nothing that only tests can use. */
+static void a_format_of_spark_is_no_misspelling(void **state)
+{
+    (void)state;
+#define READS(format) "{\"sources\":{\"s\":{\"format\":\"" format "\",\"schema\":\"a INT\"}},"
+    static const struct {
+        const char *spec, *pointer, *condition, *text;
+    } cases[] = {
+        {READS("kafka") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "KAFKA_DATA_SOURCE_NOT_ENABLED",
+         "not supported here: choose another format: there are json, csv, text, rate, "
+         "rate-micro-batch"},
+        {READS("Parquet") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "NOT_SUPPORTED",
+         "The format parquet is not supported by this version of Tidemill: there are json, "},
+        {READS("memory") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
+         "DATA_SOURCE_NOT_FOUND", ": there are json, csv, text, rate, rate-micro-batch"},
+        {"{" IN "," GOOD_SQL "," OUT("parquet") "}", "/sink/format", "NOT_SUPPORTED",
+         "The format parquet is not supported by this version of Tidemill: there are json, "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
+        const char *detail = text_of(find(answer, &place), "detail");
+        assert_non_null(strstr(detail, cases[i].text));
+        assert_null(strstr(detail, i < 3 ? "memory," : "Check the name"));
+        json_decref(answer);
+    }
+}
+
+/* partitionBy among the options, as text or list, becomes the field, unless that is there. */
+static void an_option_partition_by_becomes_the_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sink, *title, *value;
+    } cases[] = {
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":\"ts, cust\"}}",
+         "Write the field partitionBy", "[\"ts\", \"cust\"]"},
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionBy\":[\"id\"]}}",
+         "Write the field partitionBy", "[\"id\"]"},
+        {"{\"format\":\"json\",\"options\":{\"path\":\"$/out\",\"partitionby\":\"id\"},"
+         "\"partitionBy\":[\"ts\"]}",
+         "Leave the option out", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec, "{%s,%s,\"sink\":%s}", MARKED_SOURCE,
+                       SQL("SELECT * FROM s"), cases[i].sink);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const json_t *said = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        const json_t *fix = json_array_get(json_object_get(said, "fixes"), 0);
+        assert_string_equal(text_of(fix, "title"), cases[i].title);
+        const json_t *edits = json_object_get(fix, "edits");
+        assert_int_equal(json_array_size(edits), cases[i].value == NULL ? 1 : 2);
+        if (cases[i].value != NULL) {
+            char *value = json_dumps(json_object_get(json_array_get(edits, 1), "value"), 0);
+            assert_string_equal(value, cases[i].value);
+            free(value);
+        }
+        json_decref(answer);
+    }
+}
+
+/* The names that other systems have for it, and a misspelt type. */
+static void names_of_other_systems_are_understood(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *title;
+    } cases[] = {
+        {"{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, bignt BIGNT\","
+         "\"options\":{\"path\":\"$/in\"}}}," SQL("SELECT a FROM s") "," OUT("json") "}",
+         "Use BIGINT"},
+        {"{" MARKED_SOURCE "," SQL("SELECT window_start, count(*) AS c FROM s GROUP BY "
+                                   "window(ts, '1 minute')") "," OUT("json") "}",
+         "Use window.start"},
+        {"{\"queryName\":\"q\"," MARKED_SOURCE "," SQL("SELECT id FROM s") "," OUT("json") "}",
+         "Write name"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const json_t *said = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        const json_t *fix = json_array_get(json_object_get(said, "fixes"), 0);
+        assert_string_equal(text_of(fix, "title"), cases[i].title);
+        json_decref(answer);
+    }
+    json_t *answer = post(
+        &server, "/v1/validate",
+        at_home("{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"at TIMESTAMP\",\"options\":{"
+                "\"path\":\"$/in\"},\"watermark\":{\"eventTime\":\"at\",\"delayThreshold\":\"1 "
+                "minute\"}}}," SQL("SELECT at FROM s") "," OUT("json") "}"),
+        200);
+    const struct expected column = {NULL, "/sources/s/watermark/eventTime", "UNKNOWN_FIELD"};
+    const struct expected delay = {NULL, "/sources/s/watermark/delayThreshold", "UNKNOWN_FIELD"};
+    assert_non_null(strstr(text_of(find(answer, &column), "detail"), "Did you mean column?"));
+    assert_non_null(strstr(text_of(find(answer, &delay), "detail"), "Did you mean delay?"));
+    json_decref(answer);
+}
+
+/* A declared watermark that the grouping does not use is said, and every sink has a way out. */
+static void a_grouping_beside_the_watermark_has_fixes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *titles[4];
+    } cases[] = {
+        {"{" MARKED_SOURCE
+         "," SQL("SELECT cust, count(*) AS c FROM s GROUP BY cust") "," OUT("json") "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
+          "Use update mode, into memory", "Use complete mode, into memory"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT date_trunc('minute', ts) AS m, count(*) AS c FROM s "
+                                   "GROUP BY date_trunc('minute', ts)") "," OUT("csv") "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too",
+          "Use update mode, into memory", "Use complete mode, into memory"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT count(*) AS c FROM s") "," NOOP "}",
+         {"Group by window(ts, '1 minute'), too", "Group by ts, too", "Use update mode",
+          "Use complete mode"}},
+        {"{" MARKED_SOURCE "," SQL("SELECT DISTINCT cust FROM s") "," OUT("json") "}",
+         {"Select window(ts, '1 minute'), too", "Select ts, too", "Use update mode, into memory",
+          NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, "/sql", OPERATION};
+        const json_t *found = find(answer, &place);
+        assert_non_null(strstr(text_of(found, "detail"), "`ts` is not used by the grouping"));
+        const json_t *fixes = json_object_get(found, "fixes");
+        for (size_t j = 0; j < 4; j++) {
+            const char *title = text_of(json_array_get(fixes, j), "title");
+            print_message("  %s\n", title == NULL ? "-" : title);
+            if (cases[i].titles[j] != NULL)
+                assert_string_equal(title, cases[i].titles[j]);
+        }
+        json_decref(answer);
+    }
+}
+
+/* Without an aggregation append comes first; what files do not take goes into memory. */
+static void a_mode_that_fits_comes_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *pointer, *condition, *title;
+    } cases[] = {
+        {"{" IN "," GOOD_SQL "," NOOP ",\"outputMode\":\"complete\"}", "/sql", OPERATION,
+         "Use append mode"},
+        {"{" IN "," GOOD_SQL "," OUT("json") ",\"outputMode\":\"update\"}", "/outputMode",
+         "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE", "Use append mode"},
+        {"{" IN "," SQL("SELECT b, count(*) AS c FROM s GROUP BY b") "," OUT(
+             "json") ",\"outputMode\":\"update\"}",
+         "/outputMode", "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
+         "Use update mode, into memory"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
+        const json_t *fixes = json_object_get(find(answer, &place), "fixes");
+        assert_string_equal(text_of(json_array_get(fixes, 0), "title"), cases[i].title);
+        json_decref(answer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_format_of_spark_is_no_misspelling),
+        cmocka_unit_test(an_option_partition_by_becomes_the_field),
+        cmocka_unit_test(names_of_other_systems_are_understood),
+        cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
+        cmocka_unit_test(a_mode_that_fits_comes_first),
+    };
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
+}
