@@ -84,13 +84,15 @@ static bool change_state(struct control *control, struct query *query, enum quer
 
 static void announce_state(struct control *control, struct query *query, bool changed)
 {
+    if (changed) { /* who has seen the state finds it in the metrics, too */
+        const struct metric_labels labels = {{query->now.definition->name}};
+        count_states(control);
+        metric_set(metric_series(METRIC_query_up, &labels),
+                   query->now.state == QUERY_RUNNING ? 1 : 0);
+    }
     query_publish(control, query);
-    if (!changed)
-        return;
-    log_state(control, query);
-    count_states(control);
-    const struct metric_labels labels = {{query->now.definition->name}};
-    metric_set(metric_series(METRIC_query_up, &labels), query->now.state == QUERY_RUNNING ? 1 : 0);
+    if (changed)
+        log_state(control, query);
 }
 
 void query_set_state(struct control *control, struct query *query, enum query_state state,

@@ -476,7 +476,7 @@ static void add_view(struct world *world, json_t *views, const struct scn_record
 
 static json_t *sink_spec(struct world *world, const struct world_query *query)
 {
-    static const char *const reserved[] = {"kind", "format", NULL};
+    static const char *const reserved[] = {"kind", "format", "partitionBy", NULL};
     struct world_sink *sink = query->sink;
     const char *of_query = scn_pair(query->record, "sink");
     const char *kind = sink->record == NULL ? "memory" : pair_or(sink->record, "kind", "memory");
@@ -497,6 +497,9 @@ static json_t *sink_spec(struct world *world, const struct world_query *query)
         set_text(options, "path", world_path(world, sink->dir));
     }
     (void)json_object_set_new(spec, "options", options);
+    const char *columns = sink->record == NULL ? NULL : scn_pair(sink->record, "partitionBy");
+    if (columns != NULL)
+        (void)json_object_set_new(spec, "partitionBy", column_list(columns));
     return spec;
 }
 
