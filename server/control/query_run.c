@@ -457,9 +457,6 @@ static void on_state(struct control *control, struct query *query, const struct 
     now->is_trigger_active = message->number[1] != 0;
     bool runs = now->phase[0] != '\0' && strcmp(now->phase, "STARTING") != 0;
     if (runs && (now->state == QUERY_STARTING || now->state == QUERY_UNKNOWN)) {
-        char phase[QUERY_PHASE_SIZE];
-        memcpy(phase, now->phase, sizeof phase);
-        now->state = QUERY_RUNNING; /* so that the phase is kept */
         query_set_state(control, query, QUERY_RUNNING, "");
         return;
     }
