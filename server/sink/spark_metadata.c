@@ -14,6 +14,7 @@
 #define COMPACT_SUFFIX   ".compact"
 #define COMPACT_INTERVAL 10
 #define BATCHES_KEEP     100
+#define BATCHES_CREDIBLE (INT64_C(1) << 40)
 #define CLEANUP_DELAY_US INT64_C(600000000)
 
 /* Blank and '%' are encoded, and what no URI may hold; letters beyond ASCII stay. */
@@ -135,15 +136,25 @@ static enum status visit(struct vfs_visitor *visitor, const char *name, enum vfs
     return OK;
 }
 
-/* The first divisor of `total` that is no smaller than the interval asked for. */
+/*
+ * The first divisor of `total` that is no smaller than the interval asked for; `total` itself if
+ * that is more than half of it, or if no log has so many batches: then it is what a name claims.
+ */
 static int64_t fitting_interval(int64_t asked, int64_t total)
 {
-    if (total <= asked || asked >= total / 2)
+    if (total <= asked || asked >= total / 2 || total > BATCHES_CREDIBLE)
         return total;
-    int64_t interval = asked;
-    while (interval <= total / 2 && total % interval != 0)
-        interval++;
-    return interval > total / 2 ? total : interval;
+    for (int64_t i = asked; i <= total / i; i++)
+        if (total % i == 0)
+            return i;
+    /* It is above the root: the cofactors below it, down from the largest. */
+    int64_t root = 1;
+    while ((root + 1) * (root + 1) <= total)
+        root++;
+    int64_t cofactor = total / asked < root ? total / asked : root;
+    while (cofactor >= 2 && total % cofactor != 0)
+        cofactor--;
+    return cofactor < 2 ? total : total / cofactor;
 }
 
 enum status spark_metadata_open(struct spark_metadata *log, struct error *err)

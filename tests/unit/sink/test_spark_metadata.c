@@ -126,8 +126,16 @@ static void an_interval_fits_the_log_that_is_there(void **state)
         const char *compact; /* the one that is there */
         int64_t asked;
         int64_t want;
-    } cases[] = {{"9", 10, 10}, {"9", 20, 10}, {"9", 3, 5},
-                 {"11", 5, 6},  {"9", 5, 10},  {"6", 2, 7}};
+    } cases[] = {{"9", 10, 10},
+                 {"9", 20, 10},
+                 {"9", 3, 5},
+                 {"11", 5, 6},
+                 {"9", 5, 10},
+                 {"6", 2, 7},
+                 {"1022116", 2, 1009}, /* 1009 times 1013: the root is between */
+                 {"2000005", 1000, 1000003},
+                 {"1099511627688", 10, INT64_C(1099511627689)}, /* a prime: the search is bounded */
+                 {"9223372036854775806", 10, INT64_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct error err = ERROR_INIT;
         struct vfs *vfs = vfs_mem_new(NULL);
