@@ -241,6 +241,25 @@ static const struct type *merge_schemas(struct arena *arena, const struct type *
     return type_simple(TYPE_VARIANT);
 }
 
+/*
+ * A name of a field as a C string: the bytes 0 and 1 become 1 1 and 1 2, which keeps the order.
+ */
+static const char *name_coded(struct arena *arena, struct bytes name)
+{
+    if (memchr(name.data, 0, name.size_bytes) == NULL &&
+        memchr(name.data, 1, name.size_bytes) == NULL)
+        return arena_strndup(arena, name.data, name.size_bytes);
+    char *out = arena_new_object(arena, 2 * name.size_bytes + 1);
+    size_t size = 0;
+    for (size_t i = 0; i < name.size_bytes; i++) {
+        uint8_t byte = name.data[i];
+        if (byte <= 1)
+            out[size++] = 1;
+        out[size++] = (char)(byte <= 1 ? byte + 1 : byte);
+    }
+    return out;
+}
+
 static const struct type *schema_of(struct arena *arena, const struct variant *value, int depth)
 {
     static const enum type_id ids[] = {
@@ -271,14 +290,14 @@ static const struct type *schema_of(struct arena *arena, const struct variant *v
             break;
         const struct type *type = schema_of(arena, &part, depth + 1);
         if (object)
-            fields[count++] = (struct type_field){
-                .name = arena_strndup(arena, name.data, name.size_bytes), .type = type};
+            fields[count++] = (struct type_field){.name = name_coded(arena, name), .type = type};
         else
             element = merge_schemas(arena, element, type);
     }
     return object ? type_struct(arena, fields, count) : type_array(arena, element, true);
 }
 
+/* A name as name_coded() made it. */
 static void print_name(struct buffer *out, const char *name)
 {
     bool plain = *name != '\0' && (*name < '0' || *name > '9');
@@ -288,7 +307,9 @@ static void print_name(struct buffer *out, const char *name)
     if (!plain)
         buffer_add_byte(out, '`');
     for (const char *c = name; *c != '\0'; c++) {
-        buffer_add_byte(out, (uint8_t)*c);
+        bool coded = *c == 1 && c[1] != '\0'; /* name_coded() */
+        c += coded;
+        buffer_add_byte(out, (uint8_t)(*c - coded));
         if (*c == '`')
             buffer_add_byte(out, '`');
     }
