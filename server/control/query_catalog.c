@@ -147,11 +147,16 @@ enum status query_catalog_put(struct query_catalog *catalog, const struct catalo
     }
     buffer_printf(&out, ",\"spec\":%s}\n", definition->json);
     char *path = joined(definition->directory, "query.json");
+    bool is_new = !vfs_exists(catalog->vfs, definition->directory);
     enum status status = vfs_make_dirs(catalog->vfs, definition->directory, err);
     if (status == OK)
         status = vfs_put(catalog->vfs, path, buffer_bytes(&out), false, err);
     if (status == OK)
         status = vfs_sync_dir(catalog->vfs, catalog->queries, err);
+    if (status != OK && is_new) { /* refused: nothing of it stays */
+        struct error ignored = ERROR_INIT;
+        (void)!vfs_remove_tree(catalog->vfs, definition->directory, &ignored);
+    }
     free(path);
     buffer_fini(&out);
     return status;
