@@ -230,6 +230,19 @@ static void exit_codes_by_table(void **state)
         expect(cases[i].code, cases[i].arguments, cases[i].text);
 }
 
+static void a_second_server_says_what_is_taken(void **state)
+{
+    (void)state;
+    char line[256];
+    const char *address = server.url + strlen("http://");
+    (void)snprintf(line, sizeof line, "serve --listen %s --data-dir %s/second", address,
+                   server.dir);
+    expect(1, line, "Address already in use");
+    expect(1, line, address);
+    (void)snprintf(line, sizeof line, "serve --listen 127.0.0.1:0 --data-dir %s", server.data_dir);
+    expect(5, line, "is in use by the server with process id");
+}
+
 static void specs_are_validated_and_run_without_a_server(void **state)
 {
     (void)state;
@@ -322,6 +335,7 @@ int main(void)
         cmocka_unit_test(exit_codes_by_table),
         cmocka_unit_test(results_are_shown_whatever_is_in_them),
         cmocka_unit_test(a_rewind_into_cleaned_input_is_refused),
+        cmocka_unit_test(a_second_server_says_what_is_taken),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
     };
     return cmocka_run_group_tests_name("api/cli", tests, cli_setup, cli_teardown) != 0;
