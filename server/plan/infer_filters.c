@@ -197,7 +197,7 @@ void infer_filters(struct rewriter *rewriter, const struct logical_node *join,
     const struct logical_node *sides[] = {join->children[0], join->children[1]};
     struct expr_set *filters[] = {to_left, to_right};
     struct expr_set own[2] = {{0}, {0}}, known = {0};
-    if (!(left && sides[0]->streaming) && !(right && sides[1]->streaming))
+    if (!rewriter->infers || (!(left && sides[0]->streaming) && !(right && sides[1]->streaming)))
         return;
     for (int s = 0; s < 2; s++) {
         for (uint32_t i = 0; i < filters[s]->count; i++)

@@ -5,6 +5,7 @@
 #include "plan/fingerprint.h"
 #include "plan/physical.h"
 #include "plan/rewrite.h"
+#include "spec/conf.h"
 
 static void init_rewriter(struct rewriter *rewriter, struct arena *arena,
                           const struct analysis *analysis)
@@ -12,6 +13,7 @@ static void init_rewriter(struct rewriter *rewriter, struct arena *arena,
     rewriter->arena = arena;
     rewriter->analysis = analysis;
     rewriter->next_id = analysis->next_id;
+    rewriter->infers = conf_bool(&analysis->spec->conf, CONF_constraintPropagation_enabled);
     resolve_context_init(&rewriter->functions, arena);
     rewriter->functions.ansi = analysis->ansi;
     rewriter->functions.time_zone = analysis->time_zone;

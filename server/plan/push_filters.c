@@ -10,6 +10,7 @@
  * none.  What a join says of one side by its equalities is a filter of the other: infer_filters.c.
  */
 #include "base/check.h"
+#include "expr/program.h"
 #include "plan/rewrite.h"
 
 #include <string.h>
@@ -211,6 +212,63 @@ static void infer_not_null(struct rewriter *rewriter, struct expr *expr,
         infer_not_null(rewriter, expr->args[i], side, filters);
 }
 
+/* Whether NULL in a column of this side makes the expression NULL. */
+static bool fails_on_null(const struct expr *expr, const struct logical_node *side)
+{
+    if (expr->kind == EXPR_COLUMN)
+        return expr_covered(expr, side);
+    bool passes =
+        expr->kind == EXPR_CAST ||
+        (expr->kind == EXPR_CALL && (expr->call.function->flags & FUNCTION_NULL_INTOLERANT) != 0);
+    for (uint32_t i = 0; passes && i < expr->arg_count; i++)
+        if (fails_on_null(expr->args[i], side))
+            return true;
+    return false;
+}
+
+/* Whether a filter lets no row through that has found nothing on this side of a join. */
+static bool needs_found(struct rewriter *rewriter, struct expr *filter,
+                        const struct logical_node *side)
+{
+    if (fails_on_null(filter, side))
+        return true;
+    if (!expr_has_kind(filter, EXPR_COLUMN) || !expr_covered(filter, side) ||
+        !expr_is_deterministic(filter))
+        return false;
+    struct expr **nulls =
+        arena_new_object(rewriter->arena, (side->output_count + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < side->output_count; i++)
+        nulls[i] = expr_null(rewriter->arena, side->output[i]->type);
+    struct expr *value =
+        expr_fold(rewriter->arena,
+                  substitute_outputs(rewriter, filter, side->output, nulls, side->output_count),
+                  rewriter->functions.time_zone);
+    return value->kind == EXPR_LITERAL && (vector_is_null(value->literal.value, 0) ||
+                                           (value->type->id == TYPE_BOOLEAN &&
+                                            VECTOR_VALUES(uint8_t, value->literal.value)[0] == 0));
+}
+
+/* Filters over a left join say of its left side what they need themselves; and if they let no row
+ * through that has found nothing, what it needs to find something, as in the inner join that Spark
+ * makes of it. */
+static void infer_below_left(struct rewriter *rewriter, const struct logical_node *node,
+                             const struct expr_set *above, const struct expr_set *condition,
+                             struct expr_set *to_left)
+{
+    const struct logical_node *left = node->children[0], *right = node->children[1];
+    bool found = false;
+    if (!left->streaming || !rewriter->infers ||
+        (node->join.kind != LOGICAL_JOIN_LEFT && node->join.kind != LOGICAL_JOIN_SINGLE))
+        return;
+    for (uint32_t i = 0; i < above->count; i++) {
+        infer_not_null(rewriter, above->items[i], left, to_left);
+        found = found || needs_found(rewriter, above->items[i], right);
+    }
+    found = found && node->join.kind == LOGICAL_JOIN_LEFT;
+    for (uint32_t i = 0; found && i < condition->count; i++)
+        infer_not_null(rewriter, condition->items[i], left, to_left);
+}
+
 static struct logical_node *push_into_join(struct rewriter *rewriter, struct logical_node *node,
                                            const struct expr_set *filters)
 {
@@ -242,11 +300,12 @@ static struct logical_node *push_into_join(struct rewriter *rewriter, struct log
     }
     infer_filters(rewriter, node, &condition, &to_left, &to_right);
     for (uint32_t i = 0; i < condition.count; i++) {
-        if (left->streaming && may.on_left)
+        if (rewriter->infers && left->streaming && may.on_left)
             infer_not_null(rewriter, condition.items[i], left, &to_left);
-        if (right->streaming && may.on_right)
+        if (rewriter->infers && right->streaming && may.on_right)
             infer_not_null(rewriter, condition.items[i], right, &to_right);
     }
+    infer_below_left(rewriter, node, &above, &condition, &to_left);
     struct logical_node *copy = copy_node(rewriter, node);
     copy->children[0] = push(rewriter, left, &to_left);
     copy->children[1] = push(rewriter, right, &to_right);

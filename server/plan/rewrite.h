@@ -13,6 +13,7 @@ struct rewriter {
     const struct analysis *analysis;
     struct resolve_context functions;
     uint32_t next_id;
+    bool infers; /* spark.sql.constraintPropagation.enabled */
 };
 
 struct expr_set {
