@@ -40,6 +40,7 @@ struct checkpoint {
     char holder[160];
     uint32_t epoch;
     int64_t batches_keep;
+    uint64_t segment_bytes;
     int64_t oldest_needed;
 
     struct log_index index; /* what the log held when it was opened */
@@ -250,6 +251,8 @@ enum status checkpoint_open(const struct checkpoint_config *config, struct check
     checkpoint->epoch_path = path_join(arena, checkpoint->dir, "epoch");
     checkpoint->begun_path = path_join(arena, checkpoint->dir, "begun");
     checkpoint->batches_keep = config->batches_keep;
+    checkpoint->segment_bytes =
+        config->segment_bytes == 0 ? LOG_SEGMENT_BYTES : config->segment_bytes;
     checkpoint->oldest_needed = INT64_MAX;
     checkpoint->progress_keep = config->progress_keep;
     checkpoint->progress =
@@ -413,8 +416,8 @@ enum status checkpoint_append_intent(struct checkpoint *checkpoint,
     CHECK(intent->batch_id == checkpoint->commit + 1);
     CHECK(intent->batch_id == checkpoint->intent || intent->batch_id == checkpoint->intent + 1);
     /* While batches run again their intents are needed, and their ids name segments already. */
-    if (checkpoint_log_is_full(checkpoint->log) && intent->batch_id > checkpoint->intent &&
-        intent->batch_id >= checkpoint->index.replay_end)
+    if (intent->batch_id > checkpoint->intent && intent->batch_id >= checkpoint->index.replay_end &&
+        checkpoint_log_is_full(checkpoint->log, checkpoint->segment_bytes, intent->batch_id))
         TRY(begin_segment(checkpoint, intent->batch_id, err));
     buffer_clear(&checkpoint->scratch);
     batch_intent_encode(intent, &checkpoint->scratch);

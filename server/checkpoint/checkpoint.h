@@ -42,6 +42,7 @@ struct checkpoint_config {
     const char *run_id;
     uint32_t progress_keep; /* progress documents kept in memory */
     int64_t batches_keep;   /* batches whose records stay readable; at least 2 */
+    uint64_t segment_bytes; /* a new segment of the log begins beyond it; 0: LOG_SEGMENT_BYTES */
     /* For looking at a checkpoint that a worker may hold: nothing is locked or changed, and only
      * what reads may be called.  Errors: CHECKPOINT_NOT_FOUND, too. */
     bool look_only;

@@ -362,10 +362,11 @@ bool checkpoint_log_is_synced(const struct checkpoint_log *log)
     return log->synced == log->size;
 }
 
-bool checkpoint_log_is_full(const struct checkpoint_log *log)
+bool checkpoint_log_is_full(const struct checkpoint_log *log, uint64_t segment_bytes,
+                            int64_t next_batch)
 {
     CHECK_MAGIC(log, LOG_MAGIC);
-    return log->file == NULL || log->size >= LOG_SEGMENT_BYTES;
+    return log->file == NULL || (log->size >= segment_bytes && next_batch > log->segment);
 }
 
 enum status checkpoint_log_rotate(struct checkpoint_log *log, int64_t first_batch,

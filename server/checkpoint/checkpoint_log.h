@@ -17,7 +17,7 @@
 #include "base/vfs.h"
 #include "checkpoint/log_record.h"
 
-#define LOG_SEGMENT_BYTES     ((uint64_t)16 << 20) /* a new segment begins beyond it */
+#define LOG_SEGMENT_BYTES     ((uint64_t)16 << 20) /* a new segment begins beyond it, if not said */
 #define LOG_PREALLOCATE_BYTES ((uint64_t)256 << 10)
 
 struct checkpoint_log;
@@ -78,8 +78,10 @@ MUST_USE enum status checkpoint_log_append(struct checkpoint_log *log, enum reco
 MUST_USE enum status checkpoint_log_sync(struct checkpoint_log *log, struct error *err);
 bool checkpoint_log_is_synced(const struct checkpoint_log *log);
 
-/* Whether the next batch should begin a new segment, or none has been begun yet. */
-bool checkpoint_log_is_full(const struct checkpoint_log *log);
+/* Whether the next batch should begin a new segment, or none has been begun yet.  What a segment
+ * has is at least one batch: its START alone does not fill it. */
+bool checkpoint_log_is_full(const struct checkpoint_log *log, uint64_t segment_bytes,
+                            int64_t next_batch);
 
 /* Syncs the present segment and begins the one of `first_batch`; a START record has to follow. */
 MUST_USE enum status checkpoint_log_rotate(struct checkpoint_log *log, int64_t first_batch,

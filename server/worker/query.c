@@ -60,6 +60,7 @@ enum status query_open_checkpoint(struct query *query, bool look_only, struct er
         .run_id = query->run_id,
         .progress_keep = progress_keep < 2 ? 1 : (uint32_t)(progress_keep - 1),
         .batches_keep = keep < 2 ? 2 : keep,
+        .segment_bytes = (uint64_t)conf_int(&query->spec->conf, CONF_logSegmentBytes),
         .look_only = look_only,
     };
     return checkpoint_open(&config, &query->checkpoint, err);

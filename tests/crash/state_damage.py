@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Damages every file of real checkpoints with state, one at a time and snapshots together.
 
-    state_damage.py BINARY [QUERY...] [--places N] [--purged] [--keep]
+    state_damage.py BINARY [QUERY...] [--places N] [--log whole|purged|both] [--seed N] [--keep]
 
 For each kind of stateful query a checkpoint is made over several runs, with a snapshot after each
-batch: once with a short log that has every batch, and once with a log of which the segments that no
-snapshot needs are gone.  Then each file is flipped, cut, taken away or replaced by the one of another
-snapshot, the last rows come, and the query is started again.  Either the output is the same as
-without damage, from an older snapshot and the changes since, or the start is refused by name and
-nothing is touched.  Standard library only.
+batch: once with a log that has every batch, and once with a log of which the segments that no
+snapshot needs are gone.  Then each file is flipped, cut, filled with zeros for a page, taken away or
+replaced by the one of another snapshot, the last rows come, and the query is started again.  Either
+the output is the same as without damage, from an older snapshot and the changes since, or the start
+is refused by name and nothing is touched.  Where a file is damaged: at both ends, in its head, and at
+places that the seed draws.  Standard library only.
 """
 import argparse
 import json
@@ -21,19 +22,24 @@ import sys
 import tempfile
 
 FILES_PER_RUN = 2
-PAD, PAD_LONG = 20, 6 << 20  # bytes of a row's payload; of the one that fills the log
-CLOSE = 3000                 # seconds: the rows that close everything
+PAD = 20       # bytes of a row's payload
+CLOSE = 3000   # seconds: the rows that close everything
+HEAD, PAGE = 64, 4096
+SEGMENT = 300  # bytes of a log's segments, if they are to go
 
 WINDOW = "SELECT window.start AS w, k, count(*) AS n, sum(v) AS t, max(length(pad)) AS l, max(pad) > 'a' AS a FROM s"
 JOIN = ("SELECT s.k AS k, s.v AS v, r.v AS other, length(s.pad) AS l, length(r.pad) AS rl FROM s {} JOIN r ON s.k = r.k "
         "AND r.at BETWEEN s.at AND s.at + INTERVAL 40 SECONDS WHERE s.at < TIMESTAMP '2024-05-01 00:40:00'")
 DEDUP = {"views": [{"name": "d", "from": "s", "dropDuplicates": ["k", "v", "pad", "at"]}]}
+WITHIN = {"views": [{"name": "d", "from": "s", "dropDuplicatesWithinWatermark": ["k", "v", "pad"]}]}
 QUERIES = {
     "aggregate": (f"{WINDOW} GROUP BY window(at, '20 seconds'), k", {}),
     "panes": (f"{WINDOW} GROUP BY window(at, '30 seconds', '8 seconds'), k", {}),
     "sessions": ("SELECT session_window.start AS w, session_window.end AS e, k, count(*) AS n, sum(v) AS t, "
                  "max(length(pad)) AS l, max(pad) > 'a' AS a FROM s GROUP BY session_window(at, '10 seconds'), k", {}),
     "dedup": ("SELECT k, v, length(pad) AS l FROM d", DEDUP),
+    "within_watermark": ("SELECT k, v, length(pad) AS l FROM d", WITHIN),
+    "limit": ("SELECT k, v, length(pad) AS l FROM s LIMIT 40", {}),
     "join": (JOIN.format("INNER"), {}),
     "outer_join": (JOIN.format("LEFT OUTER"), {}),
     "lists": ("SELECT window.start AS w, approx_count_distinct(pad) AS n, size(collect_list(pad)) AS c, "
@@ -54,7 +60,6 @@ class Case:
 
     def __init__(self, binary, root, name, purged):
         self.binary, self.root, self.join, self.purged = binary, root, "join" in name, purged
-        # A log fills up by long rows, that the watermark takes out of the state again.
         self.runs, self.seconds = (8, 20) if purged else (4, 3)
         sql, more = QUERIES[name]
         os.makedirs(root)
@@ -66,7 +71,8 @@ class Case:
                                "watermark": {"column": "at", "delay": "60 seconds"}}
         document = {"name": name, "sources": sources, "sql": sql, "outputMode": "append",
                     "conf": {"spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
-                             "spark.sql.streaming.minBatchesToRetain": "2", "spark.sql.shuffle.partitions": "2"},
+                             "spark.sql.streaming.minBatchesToRetain": "2", "spark.sql.shuffle.partitions": "2",
+                             **({"logSegmentBytes": str(SEGMENT)} if purged else {})},
                     "sink": {"format": "json", "options": {"path": f"{root}/out"}}, "trigger": {"availableNow": True},
                     "checkpointLocation": f"{root}/checkpoint", **more}
         with open(f"{root}/spec.json", "w", encoding="utf-8") as f:
@@ -80,10 +86,7 @@ class Case:
         return {"k": number % 3, "v": number, "at": stamp(self.seconds * number), "pad": pad(number, PAD)}
 
     def feed(self, number):
-        rows = [self.row(number)]
-        if self.purged:
-            rows.append(dict(rows[0], k=7, v=200 + number, pad=pad(number, PAD_LONG)))
-        self.write("s", f"{number:02d}", rows)
+        self.write("s", f"{number:02d}", [self.row(number), dict(self.row(number), k=7, v=200 + number)])
         if self.join:
             self.write("r", f"{number:02d}",
                        [dict(self.row(number), v=100 + number, at=stamp(self.seconds * number + 4))])
@@ -148,25 +151,32 @@ def overwrite(path, content):
         f.write(content)
 
 
-def of_content(case, name, places):
+def of_content(case, name, places, draw):
     path = case.path(name)
     with open(path, "rb") as f:
         content = f.read()
     used = len(content.rstrip(b"\0"))  # behind it only preallocated zeros
     shared = os.stat(path).st_nlink > 1
-    for at in sorted({used * (2 * i + 1) // (2 * places) for i in range(places)} | {max(used - 1, 0)}):
+    last = max(used - 1, 0)
+    drawn = {draw.randrange(last + 1) for _ in range(places)}
+    for at in sorted({0, last} | drawn):
         yield f"cut to {at}", lambda at=at: replace(path, content[:at])
+    for at in sorted({0, draw.randrange(min(HEAD, last + 1)), last} | drawn):
         if at < used:
-            flipped = content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1:]
+            flipped = content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1:]
             yield f"flipped at {at}", lambda flipped=flipped: replace(path, flipped)
             if shared:
                 yield f"flipped at {at}, wherever it is shared", lambda flipped=flipped: overwrite(path, flipped)
+    for page in sorted({at // PAGE for at in {0, last} | drawn}):
+        zeroed = (content[:page * PAGE] + bytes(PAGE) + content[(page + 1) * PAGE:])[:len(content)]
+        if zeroed != content:
+            yield f"zeros in page {page}", lambda zeroed=zeroed: replace(path, zeroed)
 
 
-def of_file(case, name, places):
+def of_file(case, name, places, draw):
     path = case.path(name)
     yield "removed", lambda: os.remove(path)
-    yield from of_content(case, name, places)
+    yield from of_content(case, name, places, draw)
     folder, file = os.path.split(name)
     kind = file.split("-")[0]
     for other in case.snapshots() if "snapshot-" in folder else ():
@@ -185,8 +195,9 @@ def of_snapshots(case):
     for name in names:
         path = case.path("state/" + name)
         yield f"{name} removed", lambda path=path: shutil.rmtree(path)
-        yield f"{name} under the next version", lambda path=path, name=name: os.rename(
-            path, path[:-20] + f"{int(name[9:]) + 1:020d}")
+        after = path[:-20] + f"{int(name[9:]) + 1:020d}"
+        if not os.path.exists(after):
+            yield f"{name} under the next version", lambda path=path, after=after: os.rename(path, after)
     if len(names) > 1:
         newest, oldest = case.path("state/" + names[-1]), case.path("state/" + names[0])
         yield "the oldest snapshot as the newest", lambda: (shutil.rmtree(newest), shutil.copytree(oldest, newest))
@@ -237,7 +248,7 @@ def make(case):
         raise SystemExit(f"not the checkpoint that was to be tried: {case.files()}")
 
 
-def walk(case, places):
+def walk(case, places, draw):
     make(case)
     rows_before = case.rows()
     case.feed_last()
@@ -246,7 +257,7 @@ def walk(case, places):
     if code != 0 or len(expected) <= len(rows_before):
         raise SystemExit(f"the undisturbed run failed: {output}")
     case.restore()
-    todo = [(name, what, do) for name in case.files() for what, do in of_file(case, name, places)
+    todo = [(name, what, do) for name in case.files() for what, do in of_file(case, name, places, draw)
             if not name.startswith("state/db/")]
     todo += [("together", what, do) for what, do in of_snapshots(case)]
     counts, failures = {}, []
@@ -267,17 +278,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("queries", nargs="*", metavar="QUERY", help="of " + ", ".join(QUERIES))
-    parser.add_argument("--places", type=int, default=4, help="of each file that are flipped, and to which it is cut")
-    parser.add_argument("--purged", action="store_true", help="also with a log that begins at a snapshot (slow)")
+    parser.add_argument("--places", type=int, default=1, help="that are drawn in each file")
+    parser.add_argument("--log", choices=("whole", "purged", "both"), default="both",
+                        help="whether the log has all batches, or begins at a snapshot")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--keep", action="store_true", help="leave the directory behind")
     arguments = parser.parse_args()
-    root, good = tempfile.mkdtemp(prefix="tidemill-damage-"), True
+    print(f"seed {arguments.seed}", flush=True)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # nothing has to be durable
+    root, good = tempfile.mkdtemp(prefix="tidemill-damage-", dir=memory), True
     for name in arguments.queries or QUERIES:
-        for purged in (False, True) if arguments.purged else (False,):
-            place = f"{root}/{name}-{'purged' if purged else 'whole'}"
-            print(f"{name}, {'a log that begins at a snapshot' if purged else 'the whole log'}", flush=True)
-            case = Case(os.path.abspath(arguments.binary), place, name, purged)
-            good = walk(case, 1 if purged else arguments.places) and good
+        for log in ("whole", "purged") if arguments.log == "both" else (arguments.log,):
+            place, draw = f"{root}/{name}-{log}", random.Random(f"{arguments.seed} {name} {log}")
+            print(f"{name}, {'a log that begins at a snapshot' if log == 'purged' else 'the whole log'}", flush=True)
+            case = Case(os.path.abspath(arguments.binary), place, name, log == "purged")
+            good = walk(case, arguments.places, draw) and good
             if not arguments.keep:
                 shutil.rmtree(place, ignore_errors=True)
     if not arguments.keep:

@@ -46,6 +46,7 @@ struct draw {
     int time;      /* of the newest row */
     int limit;     /* of rows */
     bool restated; /* the query is the other one of two that mean the same */
+    bool purges;   /* the log is in small segments, of which old ones go */
     struct buffer text;
 };
 

@@ -3,11 +3,11 @@
  *
  * From one seed: a query out of a few shapes, rows with times out of order, restarts (also with
  * another number of threads, another limit of memory, another retention, and with another query of
- * the same meaning), rewinds, batches that let all state go of memory, kills, crashes at
- * failpoints, disks that fail once or stay full for some starts, and damaged snapshots; what must
- * come out is computed by a naive model (model.c).  What is drawn is the text of a scenario, so
- * that a seed that fails is a regression test already: the text is printed, to be shortened, named
- * and kept.
+ * the same meaning), logs that lose their oldest batches, rewinds, batches that let all state go of
+ * memory, kills, crashes at failpoints, disks that fail once or stay full for some starts, and
+ * damaged snapshots; what must come out is computed by a naive model (model.c).  What is drawn is
+ * the text of a scenario, so that a seed that fails is a regression test already: the text is
+ * printed, to be shortened, named and kept.
  */
 #include "base/check.h"
 #include "base/clock.h"
@@ -188,6 +188,9 @@ static void add_head(struct draw *draw, uint64_t seed)
         buffer_printf(&draw->text,
                       "conf spark.sql.streaming.stateStore.minDeltasForSnapshot=%d\n\n",
                       1 + draw_below(draw, 3));
+    draw->purges = draw_below(draw, 2) == 0;
+    if (draw->purges)
+        buffer_printf(&draw->text, "conf logSegmentBytes=%d\n\n", 1 << draw_below(draw, 13));
     bool file = draw_below(draw, 2) == 0 && !shape_is_complete(draw->shape); /* it only appends */
     buffer_printf(&draw->text, "sink out%s\n\n", file ? " kind=file" : "");
     add_query(draw);
@@ -291,8 +294,9 @@ static void add_trouble(struct draw *draw)
         add_feed(draw);
         add_disk(draw);
         break;
-    case 10:
-        add_damage(draw);
+    case 10: /* where the log has lost batches, a start may be refused */
+        if (!draw->purges)
+            add_damage(draw);
         break;
     default:
         break;
@@ -365,7 +369,9 @@ int main(int argc, char **argv)
         else
             failed++;
     }
-    printf("seeds %" PRIu64 " to %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", seed,
-           seed + passed + failed - 1, passed, failed);
+    printf("seeds %" PRIu64 " to %" PRIu64 ", of which %" PRIu64
+           " ended with a log that had lost its first batches\n%" PRIu64 " passed, %" PRIu64
+           " failed\n",
+           seed, seed + passed + failed - 1, play_purged_logs(), passed, failed);
     return failed == 0 ? 0 : 1;
 }

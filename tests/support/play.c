@@ -390,6 +390,31 @@ static const char *missing_requirement(const struct scn_file *file, bool *proces
     return NULL;
 }
 
+static uint64_t purged_logs;
+
+uint64_t play_purged_logs(void)
+{
+    return purged_logs;
+}
+
+/* Whether the log of a query begins behind its first batch. */
+static bool has_purged_log(const struct world *world)
+{
+    struct error ignored = ERROR_INIT;
+    struct vfs_entry *entries = NULL;
+    size_t count = 0;
+    if (world->current == NULL)
+        return false;
+    const char *dir =
+        world_path(world, arena_sprintf(world->arena, "/checkpoints/%s/log", world->current->name));
+    if (vfs_list(world_disk(world), dir, world->arena, &entries, &count, &ignored) != OK)
+        return false;
+    bool first = false;
+    for (size_t i = 0; i < count; i++)
+        first = first || strcmp(entries[i].name, "00000000000000000000") == 0;
+    return count > 0 && !first;
+}
+
 static enum play_result play_parsed(struct arena *arena, const struct scn_file *file,
                                     struct buffer *report, struct buffer *rewritten)
 {
@@ -416,6 +441,7 @@ static enum play_result play_parsed(struct arena *arena, const struct scn_file *
     bool holds = true;
     for (size_t i = 0; holds && i < file->count;)
         holds = play_record(&player, &i);
+    purged_logs += has_purged_log(player.world) ? 1 : 0;
     world_free(player.world);
     failpoint_reset();
     failpoint_set_crash_handler(NULL, NULL);

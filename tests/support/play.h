@@ -28,6 +28,9 @@ enum play_result {
 enum play_result play_file(struct arena *arena, const char *path, struct bytes text,
                            struct buffer *report);
 
+/* Of the scenarios played so far: at whose ends a log had lost its first batches. */
+uint64_t play_purged_logs(void);
+
 /* As play_file, and gives the text of the file with the bodies of expect records as they came
  * out. */
 enum play_result play_rewrite(struct arena *arena, const char *path, struct bytes text,

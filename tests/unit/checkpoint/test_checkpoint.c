@@ -19,6 +19,7 @@ struct world {
     struct clock *clock;
     struct vfs *vfs;
     struct checkpoint *checkpoint;
+    uint64_t segment_bytes;
     struct error err;
 };
 
@@ -33,6 +34,7 @@ static enum status try_open(struct world *world, const char *query_id)
         .run_id = RUN,
         .progress_keep = 3,
         .batches_keep = 2,
+        .segment_bytes = world->segment_bytes,
     };
     return checkpoint_open(&config, &world->checkpoint, &world->err);
 }
@@ -405,6 +407,30 @@ static void old_segments_go_and_the_rest_is_readable(void **state)
     buffer_fini(&big);
 }
 
+static void segments_are_as_small_as_wanted(void **state)
+{
+    struct world *world = *state;
+    world->segment_bytes = 1;
+    open_and_start(world);
+    for (int64_t id = 0; id < 5; id++) {
+        intent(world, id);
+        changes(world, id, true);
+        commit(world, id);
+    }
+    assert_false(vfs_exists(world->vfs, SEGMENT));
+    assert_false(vfs_exists(world->vfs, "/cp/log/00000000000000000001"));
+    assert_true(vfs_exists(world->vfs, "/cp/log/00000000000000000002"));
+    assert_true(vfs_exists(world->vfs, "/cp/log/00000000000000000004"));
+    assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
+    checkpoint_close(world->checkpoint);
+    world->segment_bytes = 0; /* as it is set now */
+    open_and_start(world);
+    assert_int_equal(facts(world).last_commit, 4);
+    assert_int_equal(checkpoint_first_batch(world->checkpoint), 2);
+    intent(world, 5);
+    assert_false(vfs_exists(world->vfs, "/cp/log/00000000000000000005"));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -425,6 +451,7 @@ int main(void)
         TEST(a_checkpoint_that_is_removed_under_its_run_is_named),
         TEST(a_newer_worker_fences_an_older_one),
         TEST(old_segments_go_and_the_rest_is_readable),
+        TEST(segments_are_as_small_as_wanted),
     };
     return cmocka_run_group_tests_name("checkpoint/checkpoint", tests, NULL, NULL);
 }
