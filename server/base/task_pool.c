@@ -6,18 +6,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define NO_TASK UINT32_MAX
+
+/* Tasks that nobody has taken: the first << 32 | the end.  A worker takes the first of its own,
+ * others the last. */
+struct share {
+    _Alignas(64) _Atomic uint64_t left;
+};
+
 struct task_run {
     task_fn *fn;
     void *arg;
-    uint32_t count;
-    _Atomic uint32_t next;   /* first index nobody has taken */
-    _Atomic bool failed;     /* no further task is started */
-    uint32_t failed_index;   /* under the pool's lock */
-    struct error *first_err; /* under the pool's lock: the caller's */
+    _Atomic uint32_t failed_index; /* the lowest, NO_TASK: none; written under the pool's lock */
+    struct error *first_err;       /* under the pool's lock: the caller's */
 };
 
 struct task_pool {
     uint32_t parallelism;
+    struct share *shares;    /* of the run, by worker */
     pthread_mutex_t lock;    /* protects all below */
     pthread_cond_t work;     /* a run has begun, or the pool ends */
     pthread_cond_t idle;     /* the last thread has left the run */
@@ -41,6 +47,8 @@ struct task_pool *task_pool_new(uint32_t parallelism)
     struct task_pool *pool = calloc(1, sizeof *pool);
     CHECK(pool != NULL);
     pool->parallelism = parallelism;
+    pool->shares = aligned_alloc(_Alignof(struct share), parallelism * sizeof *pool->shares);
+    CHECK(pool->shares != NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->idle, NULL);
@@ -52,25 +60,71 @@ uint32_t task_pool_parallelism(const struct task_pool *pool)
     return pool->parallelism;
 }
 
+static void share_out(struct task_pool *pool, uint32_t count)
+{
+    for (uint64_t i = 0; i < pool->parallelism; i++) {
+        uint64_t first = count * i / pool->parallelism;
+        uint64_t end = count * (i + 1) / pool->parallelism;
+        atomic_init(&pool->shares[i].left, first << 32 | end);
+    }
+}
+
+static uint32_t tasks_in(uint64_t left)
+{
+    return (uint32_t)left - (uint32_t)(left >> 32);
+}
+
+static uint32_t take_first(struct share *own)
+{
+    uint64_t left = atomic_load(&own->left);
+    while (tasks_in(left) > 0)
+        if (atomic_compare_exchange_weak(&own->left, &left, left + ((uint64_t)1 << 32)))
+            return (uint32_t)(left >> 32);
+    return NO_TASK;
+}
+
+/* The last task of who has most left. */
+static uint32_t take_from_others(struct task_pool *pool)
+{
+    for (;;) {
+        struct share *most = NULL;
+        uint64_t left = 0;
+        for (uint32_t i = 0; i < pool->parallelism; i++) {
+            uint64_t found = atomic_load(&pool->shares[i].left);
+            if (tasks_in(found) <= tasks_in(left))
+                continue;
+            most = &pool->shares[i];
+            left = found;
+        }
+        if (most == NULL)
+            return NO_TASK;
+        if (atomic_compare_exchange_strong(&most->left, &left, left - 1))
+            return (uint32_t)left - 1;
+    }
+}
+
 static void record_failure(struct task_pool *pool, struct task_run *run, uint32_t index,
                            const struct error *err)
 {
     pthread_mutex_lock(&pool->lock);
-    if (!atomic_load(&run->failed) || index < run->failed_index) {
-        run->failed_index = index;
+    if (index < atomic_load(&run->failed_index)) {
+        atomic_store(&run->failed_index, index);
         *run->first_err = *err;
     }
-    atomic_store(&run->failed, true);
     pthread_mutex_unlock(&pool->lock);
 }
 
 static void work_off(struct task_pool *pool, struct task_run *run, uint32_t worker)
 {
     struct error err = ERROR_INIT;
-    while (!atomic_load(&run->failed)) {
-        uint32_t index = atomic_fetch_add(&run->next, 1);
-        if (index >= run->count)
+    for (;;) {
+        uint32_t index = take_first(&pool->shares[worker]);
+        if (index == NO_TASK)
+            index = take_from_others(pool);
+        if (index == NO_TASK)
             return;
+        if (index > atomic_load(&run->failed_index))
+            continue;
         enum status status = run->fn(run->arg, index, worker, &err);
         if (status != OK) {
             err.status = status;
@@ -138,7 +192,8 @@ enum status task_pool_run(struct task_pool *pool, uint32_t count, task_fn *fn, v
     if (pool->parallelism == 1 || count <= 1)
         return run_inline(count, fn, arg, err);
     start_threads(pool);
-    struct task_run run = {.fn = fn, .arg = arg, .count = count, .first_err = err};
+    struct task_run run = {.fn = fn, .arg = arg, .failed_index = NO_TASK, .first_err = err};
+    share_out(pool, count);
     pthread_mutex_lock(&pool->lock);
     CHECK(pool->run == NULL);
     pool->run = &run;
@@ -155,7 +210,7 @@ enum status task_pool_run(struct task_pool *pool, uint32_t count, task_fn *fn, v
         pthread_cond_wait(&pool->idle, &pool->lock);
     pool->run = NULL;
     pthread_mutex_unlock(&pool->lock);
-    return atomic_load(&run.failed) ? err->status : OK;
+    return atomic_load(&run.failed_index) == NO_TASK ? OK : err->status;
 }
 
 void task_pool_free(struct task_pool *pool)
@@ -170,6 +225,7 @@ void task_pool_free(struct task_pool *pool)
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pthread_join(pool->threads[i], NULL);
     free(pool->threads);
+    free(pool->shares);
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->idle);
     pthread_mutex_destroy(&pool->lock);

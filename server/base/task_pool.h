@@ -23,9 +23,12 @@ void task_pool_free(struct task_pool *pool); /* NULL is fine; not during a run *
 uint32_t task_pool_parallelism(const struct task_pool *pool);
 
 /*
- * Runs fn for every index below count, in any order, each once; returns when all have ended.  The
- * error of the failing task with the lowest index among those that ran is returned; after an error
- * no further task is started.  What the tasks wrote is visible to the caller afterwards.
+ * Runs fn for every index below count, in any order, each once; returns when all have ended.  Each
+ * thread takes tasks next to each other, from a place of its own on, before it takes over what
+ * others have not begun: what neighbouring tasks have in common, as the groups of about the same
+ * time, then comes together in one thread.  The error of the failing task with the lowest index is
+ * returned; after an error only tasks with a lower index are started.  What the tasks wrote is
+ * visible to the caller afterwards.
  */
 MUST_USE enum status task_pool_run(struct task_pool *pool, uint32_t count, task_fn *fn, void *arg,
                                    struct error *err);

@@ -66,6 +66,45 @@ static void the_first_error_wins(void **state)
     }
 }
 
+#define NEIGHBOURS 8
+
+struct places {
+    _Atomic uint32_t arrived;
+    _Atomic uint32_t workers[NEIGHBOURS]; /* who ran it, + 1 */
+};
+
+/* The first task of each half waits for that of the other: both threads are there then. */
+static enum status note_worker(void *arg, uint32_t index, uint32_t worker, struct error *err)
+{
+    (void)err;
+    struct places *places = arg;
+    atomic_store(&places->workers[index], worker + 1);
+    if (index % (NEIGHBOURS / 2) != 0)
+        return OK;
+    atomic_fetch_add(&places->arrived, 1);
+    while (atomic_load(&places->arrived) < 2)
+        continue;
+    return OK;
+}
+
+static void neighbours_run_in_the_same_thread(void **state)
+{
+    (void)state;
+    struct task_pool *pool = task_pool_new(2);
+    for (int round = 0; round < 50; round++) {
+        struct places places = {0};
+        struct error err = ERROR_INIT;
+        assert_int_equal(task_pool_run(pool, NEIGHBOURS, note_worker, &places, &err), OK);
+        assert_int_equal(places.workers[0], 1);
+        assert_int_equal(places.workers[NEIGHBOURS / 2], 2);
+        uint32_t changes = 0; /* what one takes from the other is the last of it */
+        for (uint32_t i = 1; i < NEIGHBOURS; i++)
+            changes += places.workers[i] != places.workers[i - 1];
+        assert_true(changes == 1 || changes == 2);
+    }
+    task_pool_free(pool);
+}
+
 static void add_one(void *arg)
 {
     atomic_fetch_add((_Atomic uint32_t *)arg, 1);
@@ -91,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_runs_once),
         cmocka_unit_test(the_first_error_wins),
+        cmocka_unit_test(neighbours_run_in_the_same_thread),
         cmocka_unit_test(background_jobs_end_before_wait_returns),
     };
     return cmocka_run_group_tests_name("base/task_pool", tests, NULL, NULL);
