@@ -40,7 +40,9 @@ const struct option_def json_write_options[] = {
     {NULL, OPTION_TEXT, 0, 0, NULL, NULL},
 };
 
-#define KEY_PADDING 32
+#define KEY_PADDING   32
+#define TIME_MEMOS    64 /* a power of two */
+#define TIME_MEMO_MAX 32
 
 /* A type with the names of its fields ready to write. */
 struct json_shape {
@@ -59,12 +61,21 @@ struct json_writer {
     struct json_shape root;
 };
 
+/* A time as it was written, quotes included. */
+struct time_memo {
+    int64_t us;
+    uint8_t size; /* 0: nothing yet */
+    bool zoned;
+    uint8_t text[TIME_MEMO_MAX];
+};
+
 struct json_file {
     uint32_t magic;
     const struct json_writer *writer;
     struct file_output output;
     struct buffer compact; /* with `pretty`: the row at hand */
     struct day_text day;
+    struct time_memo times[TIME_MEMOS]; /* whole seconds: windows begin and end again and again */
     struct text_cursor to;
 };
 
@@ -218,6 +229,45 @@ static void put_buffer(struct text_cursor *to, struct buffer *text, bool ascii_o
     buffer_fini(text);
 }
 
+/* There is room for it. */
+static void put_iso(struct json_file *file, int64_t us, bool zoned)
+{
+    struct text_cursor *to = &file->to;
+    *to->at++ = '"';
+    if ((zoned && !file->writer->utc) || !text_print_millis(&to->at, &file->day, us)) {
+        const struct zone *zone = file->writer->options.zone;
+        char text[TIMESTAMP_TEXT_MAX];
+        size_t size = zoned ? timestamp_text_print_iso(text, us, zone)
+                            : timestamp_text_print_iso_ntz(text, us);
+        memcpy(to->at, text, size);
+        to->at += size;
+    } else if (zoned) {
+        *to->at++ = 'Z';
+    }
+    *to->at++ = '"';
+}
+
+static void put_second(struct json_file *file, int64_t us, bool zoned)
+{
+    struct text_cursor *to = &file->to;
+    uint64_t place = (uint64_t)us * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct time_memo *memo = &file->times[place & (TIME_MEMOS - 1)];
+    if (memo->us == us && memo->zoned == zoned && memo->size > 0) {
+        memcpy(to->at, memo->text, TIME_MEMO_MAX);
+        to->at += memo->size;
+        return;
+    }
+    const uint8_t *text = to->at;
+    put_iso(file, us, zoned);
+    size_t size = (size_t)(to->at - text);
+    if (size > TIME_MEMO_MAX)
+        return;
+    memo->us = us;
+    memo->zoned = zoned;
+    memo->size = (uint8_t)size;
+    memcpy(memo->text, text, size);
+}
+
 static void put_time(struct json_file *file, int64_t us, bool zoned)
 {
     const struct write_options *options = &file->writer->options;
@@ -234,17 +284,10 @@ static void put_time(struct json_file *file, int64_t us, bool zoned)
         return;
     }
     text_room(to, TIMESTAMP_TEXT_MAX + 4);
-    *to->at++ = '"';
-    if ((zoned && !file->writer->utc) || !text_print_millis(&to->at, &file->day, us)) {
-        char text[TIMESTAMP_TEXT_MAX];
-        size_t size = zoned ? timestamp_text_print_iso(text, us, options->zone)
-                            : timestamp_text_print_iso_ntz(text, us);
-        memcpy(to->at, text, size);
-        to->at += size;
-    } else if (zoned) {
-        *to->at++ = 'Z';
-    }
-    *to->at++ = '"';
+    if (us % 1000000 == 0)
+        put_second(file, us, zoned);
+    else
+        put_iso(file, us, zoned);
 }
 
 static void put_date(struct json_file *file, int32_t days)

@@ -143,6 +143,48 @@ static void test_json_numbers(void **state)
     buffer_fini(&want);
 }
 
+/* Whole seconds are printed once and remembered: by zone or without, and however long. */
+static void test_json_times(void **state)
+{
+    (void)state;
+    struct write_case test = {.format = "json", .schema = "z TIMESTAMP, n TIMESTAMP_NTZ"};
+    struct buffer rows = {0};
+    struct buffer want = {0};
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 300; i++) {
+            buffer_printf(&rows, "{\"z\":\"2024-05-01T10:%02d:%02dZ\",", i / 60, i % 60);
+            buffer_printf(&rows, "\"n\":\"2024-05-01T10:%02d:%02d\"}\n", i / 60, i % 60);
+            buffer_printf(&want, "{\"z\":\"2024-05-01T10:%02d:%02d.000Z\",", i / 60, i % 60);
+            buffer_printf(&want, "\"n\":\"2024-05-01T10:%02d:%02d.000\"}\n", i / 60, i % 60);
+        }
+    test.rows = buffer_text(&rows);
+    expect_file(test, buffer_text(&want));
+    buffer_fini(&rows);
+    buffer_fini(&want);
+    test.rows = "{\"z\":\"1970-01-01T00:00:00Z\",\"n\":\"1970-01-01T00:00:00\"}\n"
+                "{\"z\":\"+12024-05-01T10:20:30Z\",\"n\":\"+12024-05-01T10:20:30\"}\n"
+                "{\"z\":\"+12024-05-01T10:20:30Z\",\"n\":\"+12024-05-01T10:20:30\"}\n";
+    expect_file(test, "{\"z\":\"1970-01-01T00:00:00.000Z\",\"n\":\"1970-01-01T00:00:00.000\"}\n"
+                      "{\"z\":\"+12024-05-01T10:20:30.000Z\","
+                      "\"n\":\"+12024-05-01T10:20:30.000\"}\n"
+                      "{\"z\":\"+12024-05-01T10:20:30.000Z\","
+                      "\"n\":\"+12024-05-01T10:20:30.000\"}\n");
+    test.options[0] = "timeZone";
+    test.options[1] = "Europe/Berlin";
+    test.rows = "{\"z\":\"1890-05-01T10:20:30Z\",\"n\":\"2024-05-01T10:20:30\"}\n"
+                "{\"z\":\"1890-05-01T10:20:30Z\",\"n\":\"2024-05-01T10:20:30\"}\n"
+                "{\"z\":\"2024-05-01T10:20:30Z\",\"n\":\"2024-05-01T10:20:30\"}\n"
+                "{\"z\":\"2024-05-01T10:20:30Z\",\"n\":\"2024-05-01T12:20:30\"}\n";
+    expect_file(test, "{\"z\":\"1890-05-01T11:13:58.000+00:53:28\","
+                      "\"n\":\"2024-05-01T10:20:30.000\"}\n"
+                      "{\"z\":\"1890-05-01T11:13:58.000+00:53:28\","
+                      "\"n\":\"2024-05-01T10:20:30.000\"}\n"
+                      "{\"z\":\"2024-05-01T12:20:30.000+02:00\","
+                      "\"n\":\"2024-05-01T10:20:30.000\"}\n"
+                      "{\"z\":\"2024-05-01T12:20:30.000+02:00\","
+                      "\"n\":\"2024-05-01T12:20:30.000\"}\n");
+}
+
 static void test_csv(void **state)
 {
     (void)state;
@@ -272,10 +314,10 @@ static void test_codecs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),        cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_json_pretty), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_charsets),
-        cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_json_times), cmocka_unit_test(test_json_pretty),
+        cmocka_unit_test(test_csv),        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_charsets),   cmocka_unit_test(test_codecs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
