@@ -49,6 +49,7 @@ struct file_source {
     /* planning */
     struct seen_files *seen;
     struct dir_watch *watch;
+    bool watches; /* once it lists: `watch` is made then */
     int64_t log_offset; /* of the newest range; -1: none */
     bool frozen;
     bool unlimited; /* the batch at hand takes all there is */
@@ -410,10 +411,7 @@ static enum status file_recover(struct source *self, const struct source_range *
         TRY(seen_files_flush(source->seen, &synced, err));
         TRY(seen_files_sync(source->seen, err));
     }
-    if (source->config.vfs == vfs_posix()) {
-        source->watch = dir_watch_new();
-        source->listing_config.watch = source->watch;
-    }
+    source->watches = source->config.vfs == vfs_posix();
     return OK;
 }
 
@@ -479,9 +477,21 @@ static size_t files_to_keep(const struct file_source *source)
     return (size_t)(options->max_files + options->max_cached_files + 1000);
 }
 
+/* Nothing is watched before the first listing, nor where that is the only one: to let go of a watch
+ * takes the kernel some 10 ms. */
+static void begin_watch(struct file_source *source)
+{
+    if (!source->watches || source->frozen)
+        return;
+    source->watches = false;
+    source->watch = dir_watch_new();
+    source->listing_config.watch = source->watch;
+}
+
 static enum status list_all(struct file_source *source, struct error *err)
 {
     clear_found(source);
+    begin_watch(source);
     source->listing_config.keep_max = files_to_keep(source);
     source->listing_config.oldest_us = seen_files_oldest_us(source->seen);
     if (source->watch != NULL)

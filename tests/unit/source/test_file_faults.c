@@ -413,6 +413,21 @@ static void a_malformed_record_is_no_corrupt_file(void **state)
     assert_batch("FAILED_READ_FILE.NO_HINT");
 }
 
+/* What is listed once needs no watch: to let go of one takes the kernel some 10 ms. */
+static void a_frozen_source_watches_nothing(void **state)
+{
+    (void)state;
+    put("in/a", "{\"v\":\"a\"}\n");
+    start();
+    assert_int_equal(f.source->ops->wake_fd(f.source), -1);
+    assert_int_equal(f.source->ops->freeze(f.source, &f.err), OK);
+    assert_batch("a");
+    assert_int_equal(f.source->ops->wake_fd(f.source), -1);
+    start_after(&f.newest);
+    assert_batch("");
+    assert_true(f.source->ops->wake_fd(f.source) >= 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_is_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_changes_while_it_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compressed_files_that_are_broken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_frozen_source_watches_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_record_is_no_corrupt_file, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("source/file_faults", tests, NULL, NULL);
