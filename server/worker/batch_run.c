@@ -276,19 +276,12 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
     return run->last ? query->sink->ops->task_finish(query->sink, index, err) : OK;
 }
 
-static enum status finish_writer(void *arg, uint32_t index, uint32_t worker, struct error *err)
-{
-    struct stage_run *run = arg;
-    (void)worker;
-    return run->query->sink->ops->task_finish(run->query->sink, index, err);
-}
-
-static enum status run_tasks(struct stage_run *run, uint32_t count, task_fn *fn, struct error *err)
+static enum status run_tasks(struct stage_run *run, struct error *err)
 {
     if (!run->on_batch_thread)
-        return task_pool_run(run->query->pool, count, fn, run, err);
-    for (uint32_t i = 0; i < count; i++)
-        TRY(fn(run, i, 0, err));
+        return task_pool_run(run->query->pool, run->task_count, run_task, run, err);
+    for (uint32_t i = 0; i < run->task_count; i++)
+        TRY(run_task(run, i, 0, err));
     return OK;
 }
 
@@ -307,20 +300,71 @@ static void add_up(const struct stage_run *run, struct batch_result *result)
     }
 }
 
+/* How many writers of the sink the tasks share, one for each thread; 0: each has its own. */
+static uint32_t shared_writers(const struct stage_run *run)
+{
+    return run->last && stage_is_partitioned(run->stage) ? threads_of(run) : 0;
+}
+
 static enum status run_stage(struct stage_run *run, struct error *err)
 {
     struct query *query = run->query;
-    bool partitioned = stage_is_partitioned(run->stage);
-    uint32_t writers = 0;
     cut_tasks(run);
     if (run->last) {
-        writers = !partitioned ? run->task_count : run->on_batch_thread ? 1 : query->parallelism;
-        TRY(query->sink->ops->begin(query->sink, run->intent->batch_id, writers, err));
+        uint32_t shared = shared_writers(run);
+        TRY(query->sink->ops->begin(query->sink, run->intent->batch_id,
+                                    shared > 0 ? shared : run->task_count, err));
     }
-    TRY(run_tasks(run, run->task_count, run_task, err));
-    if (run->last && partitioned)
-        TRY(run_tasks(run, writers, finish_writer, err));
+    TRY(run_tasks(run, err));
     add_up(run, &query->result);
+    return OK;
+}
+
+static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
+                                 struct error *err)
+{
+    for (;;) {
+        struct bytes record;
+        TRY(pipeline_next_change(pipeline, index, &record, err));
+        if (record.size_bytes == 0)
+            return OK;
+        query->state_snapshot.log_bytes += record.size_bytes;
+        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
+    }
+}
+
+/* Logs what the batch has changed in the state. */
+static enum status append_state(struct query *query, struct error *err)
+{
+    struct stage_graph *graph = query->graph;
+    int64_t began_us = clock_monotonic_us(query->config.clock);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        struct stage *stage = &graph->stages[i];
+        for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
+            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++)
+                TRY(append_change(query, stage->pipelines[p], c, err));
+    }
+    query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;
+    return OK;
+}
+
+/* The first logs, the others end what the writers of the sink have begun: the disk has to do with
+ * both at the same time. */
+static enum status finish_task(void *arg, uint32_t index, uint32_t worker, struct error *err)
+{
+    struct query *query = arg;
+    (void)worker;
+    return index == 0 ? append_state(query, err)
+                      : query->sink->ops->task_finish(query->sink, index - 1, err);
+}
+
+/* `writers`: those that all tasks of their thread have shared. */
+static enum status finish_batch(struct query *query, uint32_t writers, struct error *err)
+{
+    if (writers > 1)
+        return task_pool_run(query->pool, writers + 1, finish_task, query, err);
+    for (uint32_t i = 0; i <= writers; i++)
+        TRY(finish_task(query, i, 0, err));
     return OK;
 }
 
@@ -368,40 +412,16 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
         bytes += runs[i].bytes;
     }
     query->timing.get_batch_us = clock_monotonic_us(query->config.clock) - began_us;
+    uint32_t writers = 0;
     if (bytes == 0 || (bytes < INLINE_BYTES && query->mode == MODE_COMPLETE))
         bytes += state_bytes(query);
     for (uint32_t i = 0; i < graph->count; i++) {
         runs[i].on_batch_thread = query->parallelism == 1 || bytes < INLINE_BYTES;
         TRY(state_budget_prepare(query, i, err));
         TRY(run_stage(&runs[i], err));
+        writers += shared_writers(&runs[i]);
     }
+    TRY(finish_batch(query, writers, err));
     return query->sink->ops->stage(query->sink, &query->result.sink_due, &query->result.sink_rows,
                                    err);
-}
-
-static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
-                                 struct error *err)
-{
-    for (;;) {
-        struct bytes record;
-        TRY(pipeline_next_change(pipeline, index, &record, err));
-        if (record.size_bytes == 0)
-            return OK;
-        query->state_snapshot.log_bytes += record.size_bytes;
-        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
-    }
-}
-
-enum status batch_append_state(struct query *query, struct error *err)
-{
-    struct stage_graph *graph = query->graph;
-    int64_t began_us = clock_monotonic_us(query->config.clock);
-    for (uint32_t i = 0; i < graph->count; i++) {
-        struct stage *stage = &graph->stages[i];
-        for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
-            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++)
-                TRY(append_change(query, stage->pipelines[p], c, err));
-    }
-    query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;
-    return OK;
 }

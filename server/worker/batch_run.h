@@ -7,13 +7,11 @@
 #include "worker/query.h"
 
 /*
- * Runs the batch of `intent` and stages its output; fills query->result.  The sink has begun it.
+ * Runs the batch of `intent`, logs what it has changed in the state, and stages its output; fills
+ * query->result.
  * Errors: those of sources, expressions and sink; OPERATION_CANCELLED.
  */
 MUST_USE enum status batch_run(struct query *query, const struct batch_intent *intent,
                                struct error *err);
-
-/* Logs what the batch has changed in the state, after batch_run. */
-MUST_USE enum status batch_append_state(struct query *query, struct error *err);
 
 #endif

@@ -81,7 +81,6 @@ enum status micro_batch_run(struct query *query, struct error *err)
     changes.sink_due = query->result.sink_due || sink_has(query, batch_id);
     changes.input_rows = query->result.input_rows_all;
     changes.output_rows = query->result.output_rows;
-    TRY_OUT(batch_append_state(query, err));
     TRY_OUT(checkpoint_append_changes(query->checkpoint, batch_id, &changes, err));
     TRY_OUT(checkpoint_sync(query->checkpoint, err));
     TRY_OUT(FAILPOINT(post_sync, err));
