@@ -221,7 +221,7 @@ static enum status take_item(struct pane_aggregate *aggregate, const struct pane
     struct pane_item *item = pane_store_add(&aggregate->store, place, from->pane, &added);
     item->run = from->run;
     if (added && aggregate->calls.plain) {
-        memcpy(item->block, from->block, aggregate->calls.block_bytes);
+        pane_copy(item->block, from->block, aggregate->calls.block_bytes);
         return OK;
     }
     if (added)

@@ -22,7 +22,7 @@
 #define WRITER_MAGIC    0x9a4e1001U
 #define SLOTS_MIN       1024
 #define PROBE_ROWS      16384 /* after so many rows it is decided whether looking pays */
-#define FIRST_ITEMS_MAX 8     /* room that a group has from the beginning */
+#define FIRST_ITEMS_MAX 16    /* room that a group has from the beginning */
 #define GROUP_ITEMS_MAX 64    /* then the key gets another group: its items are looked through */
 #define PREFETCH        16
 #define ADDRESS_BITS    48
@@ -49,7 +49,8 @@ struct pane_writer {
     uint32_t run;
     uint32_t pane_key;
     uint32_t item_bytes;
-    uint32_t first_items; /* room in a new group */
+    uint32_t first_items;    /* room in a new group */
+    struct pane_item *empty; /* what a new item is a copy of */
     struct pane_grid grid;
     struct aggregate_calls calls;
     struct arena *arena; /* groups, items, what states point to */
@@ -77,16 +78,16 @@ static enum status writer_open(struct exec_node *self, struct arena *query,
     writer->arena = arena_new("panes", 0);
     TRY(aggregate_calls_open(&writer->calls, query, node, err));
     writer->item_bytes = pane_item_bytes(&writer->calls);
+    writer->empty = arena_new_object(query, writer->item_bytes);
+    aggregate_calls_init(&writer->calls, writer->empty->block);
     return OK;
 }
 
-/* Room for as many panes as groups had on the average, in powers of two. */
+/* Room for as many panes as groups had on the average. */
 static uint32_t expected_items(const struct pane_writer *writer)
 {
-    uint32_t expected = 1;
-    while (expected < FIRST_ITEMS_MAX && (uint64_t)expected * writer->count < writer->items)
-        expected *= 2;
-    return expected;
+    uint64_t expected = writer->count == 0 ? 1 : writer->items / writer->count + 1;
+    return expected < FIRST_ITEMS_MAX ? (uint32_t)expected : FIRST_ITEMS_MAX;
 }
 
 /* The groups of a batch are collected over all tasks of the thread. */
@@ -211,12 +212,24 @@ static enum status new_group(struct pane_writer *writer, struct bytes key, uint6
     return OK;
 }
 
+/* As memcmp(), which takes longer for a few bytes, to say so. */
+static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    uint64_t words[4];
+    if (size - 8 > 8) /* also less than 8 */
+        return size == 0 || memcmp(a, b, size) == 0;
+    memcpy(&words[0], a, 8);
+    memcpy(&words[1], b, 8);
+    memcpy(&words[2], a + size - 8, 8);
+    memcpy(&words[3], b + size - 8, 8);
+    return ((words[0] ^ words[1]) | (words[2] ^ words[3])) == 0;
+}
+
 static bool is_group(const struct pane_group *group, struct bytes key, uint64_t hash,
                      int64_t generation)
 {
     return group->hash == hash && group->generation == generation &&
-           group->key_bytes == key.size_bytes &&
-           (key.size_bytes == 0 || memcmp(group->key, key.data, key.size_bytes) == 0);
+           group->key_bytes == key.size_bytes && same_bytes(group->key, key.data, key.size_bytes);
 }
 
 static enum status find_group(struct pane_writer *writer, struct bytes key, uint64_t hash,
@@ -257,9 +270,9 @@ static enum status new_item(struct pane_writer *writer, struct pane_group *group
         group->last = chunk;
     }
     struct pane_item *item = item_at(writer, chunk, chunk->count++);
-    *item = (struct pane_item){.pane = pane, .run = writer->run};
-    memset(item->block, 0, writer->calls.block_bytes);
-    aggregate_calls_init(&writer->calls, item->block);
+    pane_copy(item, writer->empty, writer->item_bytes);
+    item->pane = pane;
+    item->run = writer->run;
     group->ordered = group->ordered && (group->count == 0 || pane > group->to);
     group->from = group->count == 0 || pane < group->from ? pane : group->from;
     group->to = group->count == 0 || pane > group->to ? pane : group->to;

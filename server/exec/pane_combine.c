@@ -19,7 +19,7 @@ static enum status absorb(const struct pane_store *store, const struct pane_wind
     bool started = part->started;
     part->started = true;
     if (!started && calls->plain) {
-        memcpy(part->block, block, calls->block_bytes);
+        pane_copy(part->block, block, calls->block_bytes);
         return OK;
     }
     if (!started) {

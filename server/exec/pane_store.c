@@ -215,7 +215,9 @@ static void reserve(struct pane_store *store, struct pane_generation *generation
     }
     if (list->capacity > 0) {
         uint32_t before = size_class(list->capacity);
-        memcpy(memory, list->items, (size_t)list->count * store->item_bytes);
+        for (uint32_t i = 0; i < list->count; i++)
+            pane_copy((uint8_t *)memory + (size_t)i * store->item_bytes,
+                      pane_item_at(store, list, i), store->item_bytes);
         memcpy(list->items, &generation->spare[before], sizeof(void *));
         generation->spare[before] = list->items;
     }
@@ -287,10 +289,11 @@ uint32_t pane_store_append(struct pane_store *store, const struct pane_place *pl
     uint32_t left = fresh;
     for (const struct pane_chunk *chunk = chunks; left > 0; chunk = chunk->before) {
         uint32_t take = left < chunk->count ? left : chunk->count;
-        end -= (size_t)take * item_bytes;
-        memcpy(end, chunk->items + (size_t)(chunk->count - take) * item_bytes,
-               (size_t)take * item_bytes);
         left -= take;
+        for (uint32_t i = chunk->count; take > 0; take--) {
+            end -= item_bytes;
+            pane_copy(end, pane_chunk_item(store, chunk, --i), item_bytes);
+        }
     }
     list->count += fresh;
     list->last = pane_item_at(store, list, list->count - 1)->pane;

@@ -119,6 +119,31 @@ static inline bool pane_is_over(const struct pane_store *store, int64_t pane)
     return pane < window_first_pane(&store->grid, store->closed + 1);
 }
 
+/* As memcpy(), for blocks and items: a call takes longer than to copy what most of them are. */
+static inline void pane_copy(void *to, const void *from, size_t size_bytes)
+{
+    switch (size_bytes) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    case 24:
+        memcpy(to, from, 24);
+        break;
+    case 32:
+        memcpy(to, from, 32);
+        break;
+    case 40:
+        memcpy(to, from, 40);
+        break;
+    default:
+        memcpy(to, from, size_bytes);
+        break;
+    }
+}
+
 static inline uint32_t pane_item_bytes(const struct aggregate_calls *calls)
 {
     return (uint32_t)sizeof(struct pane_item) + calls->block_bytes;
