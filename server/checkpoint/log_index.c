@@ -62,13 +62,15 @@ static struct log_position position_of(const struct rewind_place *place)
     return (struct log_position){.segment = place->segment, .offset = place->offset};
 }
 
-/* From here on the log goes on as if `to` were the last batch of it. */
+/* From here on the log goes on as if `to` were the last batch of it.  What it took back may be gone
+ * with older segments: the log then begins with it. */
 static enum status see_rewind(struct log_index *index, const struct log_record *record,
                               struct error *err)
 {
     struct rewind_record rewind;
     int64_t to = record->batch_id;
-    if (to < NO_BATCH || to > index->last_commit ||
+    bool begins = index->last_intent == NO_BATCH && index->last_commit == NO_BATCH;
+    if (to < NO_BATCH || (to > index->last_commit && !begins) ||
         !rewind_record_decode(record->payload, &rewind) ||
         rewind.intent.is_set != (to != NO_BATCH) || rewind.replay_end <= index->last_intent ||
         rewind.last_sink_due > to)
@@ -82,7 +84,7 @@ static enum status see_rewind(struct log_index *index, const struct log_record *
     index->changes = rewind.changes;
     index->last_sink_due = index->sink_due_before = rewind.last_sink_due;
     index->state_records = 0;
-    if (index->first_intent > to + 1)
+    if (index->first_intent > to + 1 || begins)
         index->first_intent = to + 1;
     return OK;
 }
