@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Kills a server and its worker with SIGKILL, over and over, and counts what came out.
 
-    kill_storm.py BINARY [--kills 1000] [--seed N] [--keep] [--query filter|windows] [--sink KIND]
+    kill_storm.py BINARY [--kills 1000] [--seed N] [--keep] [--query KIND] [--sink KIND]
 
-Files of numbered rows arrive all the time; a query filters them, or counts them by key in
-windows of which most do not fit into its memory, and writes to files.  At random instants the worker
-dies, or the server, or both; a killed server is started again at once.  At the end every number that
-passes the filter must be in the output exactly once, and each window of each key with its true count
-and sum; whoever listed the output meanwhile must never have seen a torn line or a row twice.  The
-sink `console` may repeat a batch, and loses none; `memory` and `noop` are only to go on.  Standard
-library only.
+Files of numbered rows arrive all the time; a query filters them, counts them by key in windows, in
+sliding windows or in sessions, or joins them with earlier ones, with a state of which most does not
+fit into its memory, and writes to files.  At random instants the worker dies, or the server, or both;
+a killed server is started again at once.  At the end every number that passes the filter must be in
+the output exactly once, each window and each session of each key with its true count and sum, and each
+row with its partner or alone; whoever listed the output meanwhile must never have seen a torn line or
+a row twice, and what did not fit must have been on the disk.  The sink `console` may repeat a batch,
+and loses none; `memory` and `noop` are only to go on.  Standard library only.
 """
 import argparse
 import json
@@ -26,7 +27,10 @@ import urllib.error
 import urllib.request
 
 ROWS_PER_FILE = 50
-KEYS, SIZE = 2000, 800  # of the windows, in seconds; there are ten rows a second
+KEYS, SIZE, SLIDE = 2000, 800, 300  # of the windows, in seconds; there are ten rows a second
+START = 1700000000      # of the first row
+GAP, BURST = 60, 20     # of sessions; of BURST rows each second one is of the same key as the first
+AHEAD = 1000            # so many rows before a row its partner came
 SINKS = {"json": {}, "csv": {"header": False}, "text": {}, "partitioned": {}, "metadata": {"sparkMetadata": "true"},
          "console": {}, "memory": {}, "noop": {}}
 
@@ -68,7 +72,7 @@ class Server:
 
 
 def stamp(tenths):
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(1700000000 + tenths // 10)) + f".{tenths % 10}"
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(START + tenths // 10)) + f".{tenths % 10}"
 
 
 def put_file(root, number, rows):
@@ -92,18 +96,32 @@ def feed(root, stop, fed, pause):
 def close_windows(server, fed):
     """Rows that come so late that all windows of the others are closed."""
     for i in range(2):
-        put_file(server.root, fed + i, [{"id": 0, "keep": False, "key": -1 - i, "at": stamp(10**8 + i)}])
+        put_file(server.root, fed + i, [{"id": 0, "keep": True, "key": -1 - i, "at": stamp(10**8 + i)}])
         finish(server)
 
 
-def wanted_windows(count):
+def groups_of(kind, i):
+    """The windows, or the session, of a row, with its key."""
+    second = START + i // 10
+    if kind == "sessions":  # they begin with the first row of the key
+        key = i // BURST * (BURST // 2) + i % (BURST // 2)
+        return [(START + (i // BURST * BURST + i % (BURST // 2)) // 10, key)]
+    slide = SLIDE if kind == "sliding" else SIZE
+    newest = second // slide * slide
+    return [(start, i % KEYS) for start in range(newest, newest - SIZE, -slide) if second < start + SIZE]
+
+
+def wanted_of(kind, count):
     """What a list and a loop say of rows [0, count)."""
+    if kind == "filter":
+        return {i for i in range(count) if i % 3 != 0}
+    if kind == "join":
+        return {(i, i - AHEAD if i >= AHEAD and (i - AHEAD) % 3 != 0 else None) for i in range(count)}
     groups = {}
     for i in range(count):
-        second = 1700000000 + i // 10
-        group = second // SIZE * SIZE, i % KEYS
-        n, total = groups.get(group, (0, 0))
-        groups[group] = n + 1, total + i
+        for group in groups_of(kind, i):
+            n, total = groups.get(group, (0, 0))
+            groups[group] = n + 1, total + i
     return {(w, k, n, t) for (w, k), (n, t) in groups.items()}
 
 
@@ -130,7 +148,8 @@ def read_output(root, sink="json"):
     if sink in ("csv", "text"):
         return [int(row) for row in rows]
     rows = [json.loads(row) for row in rows]
-    return [row["id"] if "id" in row else (row["w"], row["key"], row["n"], row["total"]) for row in rows]
+    return [(row["left"], row.get("other")) if "left" in row else
+            row["id"] if "id" in row else (row["w"], row["key"], row["n"], row["total"]) for row in rows]
 
 
 def check(numbers, wanted=None):
@@ -188,6 +207,15 @@ def finish(server):
     raise SystemExit(f"FAILED: the query did not catch up: {last}")
 
 
+def rows_spilled(server):
+    """Of the state in the newest batch that says so."""
+    documents = server.call("GET", "/v1/queries/storm/progress?last=100")
+    found = [state.get("customMetrics", {}).get("numRowsSpilled", 0)
+             for document in documents["progress"]
+             for state in document.get("stateOperators", [])]
+    return max(found, default=0)
+
+
 def query(root, kind, sink):
     document = {
         "name": "storm",
@@ -201,14 +229,31 @@ def query(root, kind, sink):
                  **({"partitionBy": ["part"]} if sink == "partitioned" else {})},
         "restartPolicy": {"maxAttempts": 100000},
         "checkpointLocation": f"{root}/checkpoint"}
-    if kind == "windows":
-        document["sources"]["s"]["watermark"] = {"column": "at", "delay": "8000 seconds"}
-        document["sql"] = (f"SELECT unix_timestamp(window.start) AS w, key, count(*) AS n, sum(id) AS total FROM s "
-                           f"GROUP BY window(at, '{SIZE} seconds'), key")
-        document["limits"] = {"memoryBytes": 1 << 20}
-        document["conf"] = {"spark.sql.shuffle.partitions": "4",
-                            "spark.sql.streaming.stateStore.minDeltasForSnapshot": "20"}
+    if kind != "filter":
+        keep_state(document, kind)
     return document
+
+
+def keep_state(document, kind):
+    """The query is one with a state that does not fit into its memory."""
+    source = document["sources"]["s"]
+    source["watermark"] = {"column": "at", "delay": "8000 seconds"}
+    window = f"window(at, '{SIZE} seconds'" + (f", '{SLIDE} seconds')" if kind == "sliding" else ")")
+    document["sql"] = (f"SELECT unix_timestamp(window.start) AS w, key, count(*) AS n, sum(id) AS total FROM s "
+                       f"GROUP BY {window}, key")
+    if kind == "sessions":
+        document["sql"] = (
+            "SELECT unix_timestamp(session_window.start) AS w, key, count(*) AS n, sum(id) AS total FROM "
+            f"(SELECT id, at, id DIV {BURST} * {BURST // 2} + id % {BURST // 2} AS key FROM s) "
+            f"GROUP BY session_window(at, '{GAP} seconds'), key")
+    if kind == "join":
+        document["sources"]["r"] = source
+        document["sql"] = (
+            f"SELECT s.id AS left, r.id AS other FROM s LEFT JOIN r ON s.id = r.id + {AHEAD} AND r.keep "
+            "AND r.at BETWEEN s.at - INTERVAL 200 SECONDS AND s.at")
+    document["limits"] = {"memoryBytes": 1 << 20}
+    document["conf"] = {"spark.sql.shuffle.partitions": "4",
+                        "spark.sql.streaming.stateStore.minDeltasForSnapshot": "20"}
 
 
 def main():
@@ -216,7 +261,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--query", choices=("filter", "windows"), default="filter")
+    parser.add_argument("--query", choices=("filter", "windows", "sliding", "sessions", "join"), default="filter")
     parser.add_argument("--sink", choices=SINKS, default="json")
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     a = parser.parse_args()
@@ -233,11 +278,13 @@ def main():
         feeder.join()
         finish(server)
         count = fed[0] * ROWS_PER_FILE
-        if a.query == "windows":
+        wanted = wanted_of(a.query, count)
+        if a.query != "filter":
+            spilled = rows_spilled(server)
             close_windows(server, fed[0])
-            wanted = wanted_windows(count)
-        else:
-            wanted = {i for i in range(count) if i % 3 != 0}
+            print(f"rows of the state on the disk at the end: {spilled}")
+            if spilled == 0:
+                raise SystemExit("FAILED: all of the state fits into memory")
         if a.sink in ("console", "memory", "noop"):
             print(f"kills: {done}; rows in: {count}; it has got through")
         else:
