@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include "base/check.h"
+#include "base/memory_limit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,7 +161,8 @@ enum status(arena_alloc)(struct arena *arena, size_t count, size_t size, void **
 void *(arena_new_object)(struct arena *arena, size_t size)
 {
     void *out = arena_take(arena, size == 0 ? 1 : size);
-    CHECK(out != NULL);
+    if (out == NULL)
+        memory_exhausted(size);
     memset(out, 0, size);
     return out;
 }
@@ -168,7 +170,8 @@ void *(arena_new_object)(struct arena *arena, size_t size)
 char *(arena_strndup)(struct arena *arena, const void *text, size_t size)
 {
     char *out = arena_take(arena, size + 1);
-    CHECK(out != NULL);
+    if (out == NULL)
+        memory_exhausted(size);
     if (size != 0)
         memcpy(out, text, size);
     out[size] = '\0';

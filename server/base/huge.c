@@ -5,6 +5,7 @@
 #include "base/huge.h"
 
 #include "base/check.h"
+#include "base/memory_limit.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,12 +45,14 @@ static void *map(size_t size_bytes, bool huge)
     int protection = PROT_READ | PROT_WRITE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     uint8_t *data = mmap(NULL, size_bytes, protection, flags, -1, 0);
-    CHECK(data != MAP_FAILED);
+    if (data == MAP_FAILED)
+        memory_exhausted(size_bytes);
     size_t over = (uintptr_t)data % HUGE_REGION;
     if (over != 0) {
         unmap(data, size_bytes);
         data = mmap(NULL, size_bytes + HUGE_REGION, protection, flags, -1, 0);
-        CHECK(data != MAP_FAILED);
+        if (data == MAP_FAILED)
+            memory_exhausted(size_bytes);
         size_t before = (HUGE_REGION - (uintptr_t)data % HUGE_REGION) % HUGE_REGION;
         if (before != 0)
             unmap(data, before);

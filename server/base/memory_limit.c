@@ -38,6 +38,13 @@ static uint64_t limit_of(const char *path)
     return end == text ? UINT64_MAX : limit; /* "max" is no number */
 }
 
+_Noreturn void memory_exhausted(size_t bytes)
+{
+    (void)fprintf(stderr, "out of memory: %zu bytes cannot be had\n", bytes);
+    (void)fflush(stderr);
+    _exit(MEMORY_EXIT_STATUS);
+}
+
 uint64_t memory_limit_bytes(void)
 {
     char group[PATH_MAX];

@@ -41,7 +41,7 @@ void cell_builder_add(struct cell_builder *builder, const void *cell, size_t siz
     }
     buffer_add(&builder->cells, cell, size);
     buffer_add_byte(&builder->nulls, 0);
-    builder->count++;
+    builder->count = (uint32_t)builder->nulls.size_bytes; /* it may have been refused */
 }
 
 void cell_builder_add_null(struct cell_builder *builder)
@@ -57,7 +57,7 @@ void cell_builder_add_null(struct cell_builder *builder)
 
 void cell_builder_set_null(struct cell_builder *builder, uint32_t index)
 {
-    CHECK(index < builder->count || builder->count > CELL_BUILDER_MAX);
+    CHECK(index < builder->count || builder->count > CELL_BUILDER_MAX || buffer_limit_refused());
     if (index >= builder->count)
         return;
     builder->nulls.data[index] = 1;
@@ -71,6 +71,10 @@ enum status cell_builder_finish(const struct cell_builder *builder, struct arena
     if (builder->count > CELL_BUILDER_MAX)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the nested values of a batch",
                            "limit", "67108864", NULL);
+    if (buffer_limit_refused())
+        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                           "the memory for the nested values of a batch", "limit",
+                           "what this machine has", NULL);
     TRY(vector_new(arena, builder->type, builder->count, &vector, err));
     if (builder->cells.size_bytes > 0)
         memcpy(vector->values, builder->cells.data, builder->cells.size_bytes);

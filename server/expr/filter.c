@@ -1,4 +1,5 @@
 /* Filters: the parts of an AND, one after another, each for the rows that are left. */
+#include "base/buffer.h"
 #include "base/check.h"
 #include "expr/arithmetic.h"
 #include "expr/function.h"
@@ -353,8 +354,11 @@ enum status expr_filter_run(const struct expr_filter *filter, struct expr_state 
                             const struct eval_context *ctx, struct batch *batch, struct error *err)
 {
     const struct expr_program *program = filter->program;
+    struct buffer_limit limit = {.bytes_max = program_buffer_bytes(ctx)};
+    buffer_limit_begin(&limit);
     enum status status = filter_run(filter, program, state, ctx, batch, err);
-    if (!program_is_disputed(program, status, err))
-        return status;
-    return filter_run(filter, program->strict, state->strict, ctx, batch, err);
+    if (program_is_disputed(program, status, err))
+        status = filter_run(filter, program->strict, state->strict, ctx, batch, err);
+    buffer_limit_end(&limit);
+    return status;
 }

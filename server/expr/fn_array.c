@@ -24,7 +24,7 @@ static bool make_room(struct array_builder *builder)
 {
     size_t capacity = builder->capacity == 0 ? 256 : builder->capacity * 2;
     uint32_t *indices = NULL;
-    if (!builder->full && builder->capacity < KERNEL_ELEMENTS_MAX)
+    if (!builder->full && builder->capacity < kernel_elements_max(builder->call))
         indices = realloc(builder->indices, capacity * sizeof(*indices));
     builder->full = indices == NULL;
     if (builder->full)
@@ -61,7 +61,7 @@ enum status array_builder_finish(struct array_builder *builder, const struct vec
     const struct kernel_call *call = builder->call;
     enum status status = OK;
     if (builder->full) {
-        status = builder->capacity < KERNEL_ELEMENTS_MAX
+        status = builder->capacity < kernel_elements_max(call)
                      ? kernel_no_memory(call, err)
                      : kernel_check_elements(call, KERNEL_ELEMENTS_MAX + 1, err);
     } else if (builder->count == 0) {

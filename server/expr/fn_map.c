@@ -275,6 +275,7 @@ static enum status text_pairs_finish(const struct kernel_call *call, struct text
     struct vector *values;
     struct arena *arena = call->ctx->arena;
     TRY(kernel_check_elements(call, pairs->count, err));
+    TRY(kernel_check_built(call, err));
     TRY(vector_new(arena, type_simple(TYPE_STRING), pairs->count, &keys, err));
     TRY(vector_new(arena, type_simple(TYPE_STRING), pairs->count, &values, err));
     TRY(vector_make_nullable(arena, values, err));

@@ -110,22 +110,16 @@ static bool spec_is_legal(const struct spec *spec)
     return true;
 }
 
-static void add_repeated(struct buffer *out, char c, int64_t count)
-{
-    for (; count > 0; count--)
-        buffer_add_byte(out, (uint8_t)c);
-}
-
 static void add_padded(struct buffer *out, const struct spec *spec, struct bytes text)
 {
     int64_t missing = (int64_t)spec->width - text_length(text);
     for (size_t i = 0; i < text.size_bytes; i++) /* Java counts such characters twice */
         missing -= text.data[i] >= 0xf0;
     if ((spec->flags & FLAG_LEFT) == 0)
-        add_repeated(out, ' ', missing);
+        buffer_add_repeated(out, ' ', missing);
     buffer_add(out, text.data, text.size_bytes);
     if ((spec->flags & FLAG_LEFT) != 0)
-        add_repeated(out, ' ', missing);
+        buffer_add_repeated(out, ' ', missing);
 }
 
 /* ---- numbers ---- */
@@ -153,13 +147,23 @@ static void add_number(struct buffer *out, const struct spec *spec, bool negativ
     buffer_add_text(&text, sign);
     int64_t used = (int64_t)(body.size_bytes + strlen(sign)) + parentheses;
     if ((spec->flags & FLAG_ZERO) != 0)
-        add_repeated(&text, '0', spec->width - used);
+        buffer_add_repeated(&text, '0', spec->width - used);
     buffer_add(&text, body.data, body.size_bytes);
     if (parentheses)
         buffer_add_byte(&text, ')');
     add_padded(out, spec, buffer_bytes(&text));
     buffer_fini(&body);
     buffer_fini(&text);
+}
+
+/* `count` digits from `first` on; far behind the last they are all 0. */
+static void add_digits(struct buffer *out, const struct digits *digits, int first, int count)
+{
+    int own = digits->count - first;
+    own = own < 0 ? 0 : own > count ? count : own;
+    for (int i = 0; i < own; i++)
+        buffer_add_byte(out, (uint8_t)digits_at(digits, first + i));
+    buffer_add_repeated(out, '0', count - own);
 }
 
 static void add_fixed(struct buffer *out, const struct spec *spec, struct digits digits)
@@ -173,8 +177,7 @@ static void add_fixed(struct buffer *out, const struct spec *spec, struct digits
         buffer_add_byte(&text, '0');
     if (places > 0 || (spec->flags & FLAG_ALTERNATE) != 0)
         buffer_add_byte(&text, '.');
-    for (int i = 0; i < places; i++)
-        buffer_add_byte(&text, (uint8_t)digits_at(&digits, digits.point + i));
+    add_digits(&text, &digits, digits.point, places);
     add_number(out, spec, digits.negative, buffer_bytes(&text));
     buffer_fini(&text);
 }
@@ -188,8 +191,7 @@ static void add_scientific(struct buffer *out, const struct spec *spec, struct d
     buffer_add_byte(&text, (uint8_t)digits_at(&digits, 0));
     if (places > 0)
         buffer_add_byte(&text, '.');
-    for (int i = 1; i <= places; i++)
-        buffer_add_byte(&text, (uint8_t)digits_at(&digits, i));
+    add_digits(&text, &digits, 1, places);
     buffer_printf(&text, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
     struct spec plain = *spec;
     plain.flags &= ~(unsigned)FLAG_GROUP;

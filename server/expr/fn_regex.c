@@ -179,6 +179,7 @@ static enum status list_finish(const struct kernel_call *call, struct list_build
                                struct error *err)
 {
     TRY(kernel_check_elements(call, list->count, err));
+    TRY(kernel_check_built(call, err));
     TRY(vector_resize_child(call->ctx->arena, call->out, 0, list->count, err));
     if (list->count > 0)
         memcpy(call->out->children[0]->values, list->cells.data, list->cells.size_bytes);

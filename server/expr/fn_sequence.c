@@ -71,6 +71,7 @@ static enum status integer_row(const struct kernel_call *call, uint32_t row, str
         return too_long(call, count, err);
     if (values->count + count > SEQUENCE_BATCH_MAX)
         return batch_too_long(err);
+    TRY(kernel_check_elements(call, values->count + (size_t)count, err));
     for (int64_t i = 0; i < (int64_t)count; i++)
         value_add(values, start + i * step);
     return OK;
@@ -137,6 +138,7 @@ static enum status time_row(const struct kernel_call *call, uint32_t row, struct
     for (int64_t i = 0; size > 0 ? at <= stop : at >= stop;) {
         if (values->count >= SEQUENCE_BATCH_MAX)
             return batch_too_long(err);
+        TRY(kernel_check_elements(call, values->count + 1, err));
         value_add(values, date ? civil_floor_div(at, CIVIL_DAY_US) : at);
         i++;
         if (size == 0 || !time_at(start, step, i, zone, &at))
@@ -148,6 +150,7 @@ static enum status time_row(const struct kernel_call *call, uint32_t row, struct
 static enum status narrow(const struct kernel_call *call, const struct values *values,
                           struct error *err)
 {
+    TRY(kernel_check_built(call, err));
     TRY(vector_resize_child(call->ctx->arena, call->out, 0, values->count, err));
     struct vector *child = call->out->children[0];
     const int64_t *from = (const void *)values->data.data;

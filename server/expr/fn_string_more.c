@@ -63,6 +63,7 @@ static enum status cell_kernel_translate(const struct kernel_call *call, uint32_
     struct bytes text = kernel_text(call, 0, row);
     struct bytes from = kernel_text(call, 1, row);
     struct bytes with = kernel_text(call, 2, row);
+    TRY(kernel_check_work(call, text.size_bytes * from.size_bytes, err));
     struct buffer out = {0};
     while (text.size_bytes > 0) {
         struct bytes character = text_first(text, text_offset(text, 1));
@@ -216,12 +217,20 @@ static int32_t edit_distance(const int32_t *a, int32_t size_a, const int32_t *b,
     return row[size_b];
 }
 
+/* They compare each character with each. */
+static enum status check_pairs(const struct kernel_call *call, uint32_t row, struct error *err)
+{
+    size_t one = kernel_text(call, 0, row).size_bytes;
+    return kernel_check_work(call, one * kernel_text(call, 1, row).size_bytes, err);
+}
+
 KERNEL(kernel_levenshtein)
 {
     for (uint32_t i = 0; i < call->selected; i++) {
         uint32_t row = kernel_row(call, i);
         int32_t size_a;
         int32_t size_b;
+        TRY(check_pairs(call, row, err));
         int32_t *a = decode_all(kernel_text(call, 0, row), &size_a);
         int32_t *b = decode_all(kernel_text(call, 1, row), &size_b);
         int32_t *memory = malloc(((size_t)size_b + 1) * sizeof(*memory));
@@ -288,6 +297,7 @@ KERNEL(kernel_jaro_winkler)
         uint32_t row = kernel_row(call, i);
         int32_t size_a;
         int32_t size_b;
+        TRY(check_pairs(call, row, err));
         int32_t *a = decode_all(kernel_text(call, 0, row), &size_a);
         int32_t *b = decode_all(kernel_text(call, 1, row), &size_b);
         int32_t *memory = malloc(((size_t)size_a + (size_t)size_b + 2) * sizeof(*memory));

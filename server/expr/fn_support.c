@@ -53,17 +53,28 @@ static enum status too_large(const struct kernel_call *call, const char *what, s
 
 enum status kernel_check_text(const struct kernel_call *call, size_t bytes, struct error *err)
 {
-    if (bytes <= KERNEL_TEXT_BYTES_MAX)
+    if (bytes <= kernel_text_max(call))
         return OK;
-    return too_large(call, "the bytes of a text", KERNEL_TEXT_BYTES_MAX, err);
+    return too_large(call, "the bytes of a text", kernel_text_max(call), err);
 }
 
 enum status kernel_check_elements(const struct kernel_call *call, size_t elements,
                                   struct error *err)
 {
-    if (elements <= KERNEL_ELEMENTS_MAX)
+    if (elements <= kernel_elements_max(call))
         return OK;
-    return too_large(call, "the elements of a batch", KERNEL_ELEMENTS_MAX, err);
+    return too_large(call, "the elements of a batch", kernel_elements_max(call), err);
+}
+
+enum status kernel_check_work(const struct kernel_call *call, size_t steps, struct error *err)
+{
+    size_t most = call->ctx->bytes_max == 0 ? SIZE_MAX : 4 * call->ctx->bytes_max;
+    return steps <= most ? OK : too_large(call, "the steps", most, err);
+}
+
+enum status kernel_check_built(const struct kernel_call *call, struct error *err)
+{
+    return buffer_limit_refused() ? kernel_no_memory(call, err) : OK;
 }
 
 enum status kernel_no_memory(const struct kernel_call *call, struct error *err)

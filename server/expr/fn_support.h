@@ -63,12 +63,31 @@ static inline enum status kernel_set_buffer(const struct kernel_call *call, uint
 #define KERNEL_TEXT_BYTES_MAX ((size_t)2147483632)
 #define KERNEL_ELEMENTS_MAX   ((size_t)64 << 20)
 
+static inline size_t kernel_text_max(const struct kernel_call *call)
+{
+    size_t most = call->ctx->bytes_max;
+    return most == 0 || most > KERNEL_TEXT_BYTES_MAX ? KERNEL_TEXT_BYTES_MAX : most;
+}
+
+static inline size_t kernel_elements_max(const struct kernel_call *call)
+{
+    size_t most = call->ctx->bytes_max / 16;
+    return most == 0 || most > KERNEL_ELEMENTS_MAX ? KERNEL_ELEMENTS_MAX : most;
+}
+
+/* Errors: LIMIT_EXCEEDED if something was dropped from a buffer, so that there is less than was
+ * put in: to be asked before its content is counted on. */
+MUST_USE enum status kernel_check_built(const struct kernel_call *call, struct error *err);
 /* Errors: LIMIT_EXCEEDED if a text of `bytes` would be too long. */
 MUST_USE enum status kernel_check_text(const struct kernel_call *call, size_t bytes,
                                        struct error *err);
 /* Errors: LIMIT_EXCEEDED if `elements` are too many for the arrays of one batch. */
 MUST_USE enum status kernel_check_elements(const struct kernel_call *call, size_t elements,
                                            struct error *err);
+/* Errors: LIMIT_EXCEEDED if a row asks for more steps than an evaluation with bytes_max may take;
+ * for functions whose time is not in proportion to their arguments. */
+MUST_USE enum status kernel_check_work(const struct kernel_call *call, size_t steps,
+                                       struct error *err);
 /* LIMIT_EXCEEDED: the memory that the function needs cannot be had. */
 MUST_USE enum status kernel_no_memory(const struct kernel_call *call, struct error *err);
 

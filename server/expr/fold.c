@@ -5,12 +5,18 @@
  * it is the server that analyses them, for all.  So a constant is computed here only if it, and
  * what it is computed from, is small; and not if it calls a lambda, which may make anything of
  * little.  Others are computed where the query runs.
+ *
+ * What a call needs on the way is limited, too: by an arena of its own, by the limit of the buffers
+ * (base/buffer.h) that its evaluation sets, and for those that know it before by what they ask
+ * kernel_check_text(), kernel_check_elements() and kernel_check_work().
  */
 #include "columnar/timezone.h"
+#include "columnar/vector_bytes.h"
 #include "expr/function.h"
 #include "expr/program.h"
 
 #define SMALL_BYTES ((size_t)64 << 10) /* what two texts make of each other is their product */
+#define BUILT_BYTES ((size_t)1 << 20)  /* on the way */
 
 /* About the bytes of a value as a text; of a large one, some number above SMALL_BYTES. */
 static size_t value_bytes(const struct vector *vector, uint32_t row)
@@ -81,30 +87,53 @@ static bool args_are_small(const struct folding *folding, const struct expr *exp
     return bytes <= SMALL_BYTES;
 }
 
-static enum status compute(struct arena *arena, const struct expr *expr, const char *time_zone,
-                           struct vector **out, struct error *err)
+/* *out is in `scratch`, or the literal's. */
+static enum status evaluate(struct arena *scratch, const struct expr *expr, const char *time_zone,
+                            struct vector **out, struct error *err)
 {
     const struct expr_program *program;
     struct expr_state *state;
-    struct expr *copy = expr_copy(arena, expr);
-    TRY(expr_compile(arena, &copy, 1, &program, err));
-    TRY(expr_state_new(arena, program, &state, err));
-    struct eval_context ctx = {.arena = arena,
+    struct expr *copy = expr_copy(scratch, expr);
+    TRY(expr_compile(scratch, &copy, 1, &program, err));
+    TRY(expr_state_new(scratch, program, &state, err));
+    struct eval_context ctx = {.arena = scratch,
                                .zone = timezone_utc(),
                                .time_zone = time_zone == NULL ? "UTC" : time_zone,
                                .input_file = "",
                                .user = "",
-                               .database = "default"};
+                               .database = "default",
+                               .bytes_max = BUILT_BYTES};
     TRY(timezone_find(bytes_of_text(ctx.time_zone), &ctx.zone, err));
     struct batch batch = {.rows = 1, .selected = 1};
-    struct vector *value;
-    TRY(expr_eval(program, state, &ctx, &batch, &value, err));
-    struct vector *constant = arena_new_object(arena, sizeof *constant);
-    *constant = *value;
-    constant->constant = true;
-    constant->length = 1;
-    *out = constant;
-    return OK;
+    return expr_eval(program, state, &ctx, &batch, out, err);
+}
+
+static enum status copy_constant(struct arena *arena, const struct vector *value,
+                                 struct vector **out, struct error *err)
+{
+    struct buffer bytes = {0};
+    struct vector one = *value;
+    one.constant = true;
+    one.length = 1;
+    vector_save(&one, &bytes);
+    struct bytes rest = buffer_bytes(&bytes);
+    enum status status = vector_load(arena, value->type, &rest, out, err);
+    buffer_fini(&bytes);
+    return status;
+}
+
+/* *out is NULL if the value is above `most` bytes. */
+static enum status compute(struct arena *arena, const struct expr *expr, const char *time_zone,
+                           size_t most, struct vector **out, struct error *err)
+{
+    struct arena *scratch = arena_new("constant", 8 * BUILT_BYTES);
+    struct vector *value = NULL;
+    enum status status = evaluate(scratch, expr, time_zone, &value, err);
+    *out = NULL;
+    if (status == OK && value_bytes(value, 0) <= most)
+        status = copy_constant(arena, value, out, err);
+    arena_free(scratch);
+    return status;
 }
 
 /* A call with an argument that is the constant NULL, whatever the others are. */
@@ -133,10 +162,11 @@ static struct expr *fold_one(struct arena *arena, struct expr *expr, void *arg)
             return expr;
         if (!args_are_small(folding, expr))
             return note_large(arena, folding, expr);
-        if (compute(arena, expr, folding->time_zone, &value, &err) != OK)
-            return expr;
-        if (value_bytes(value, 0) > SMALL_BYTES)
+        enum status status = compute(arena, expr, folding->time_zone, SMALL_BYTES, &value, &err);
+        if (status == STATUS_LIMIT_EXCEEDED || (status == OK && value == NULL))
             return note_large(arena, folding, expr);
+        if (status != OK)
+            return expr;
         literal = expr_literal(arena, value);
     }
     literal->type = expr->type;
@@ -168,5 +198,5 @@ enum status expr_constant(struct arena *arena, const struct expr *expr, const ch
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
                            "the bytes of a constant that has to be known before the query runs",
                            "limit", "65536", NULL);
-    return compute(arena, folded, time_zone, out, err);
+    return compute(arena, folded, time_zone, SIZE_MAX, out, err);
 }

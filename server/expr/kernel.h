@@ -52,6 +52,7 @@ struct eval_context {
     int64_t input_start, input_length;
     const char *user;     /* current_user() */
     const char *database; /* current_schema() */
+    size_t bytes_max;     /* about how much any call may build; 0: as much as a row may have */
 };
 
 struct kernel_call {

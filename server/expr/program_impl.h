@@ -90,6 +90,13 @@ struct run {
     uint32_t rows;
 };
 
+/* What a buffer of a kernel may grow to: the arena holds a text only then when the kernel has it.
+ */
+static inline size_t program_buffer_bytes(const struct eval_context *ctx)
+{
+    return ctx->bytes_max == 0 ? SIZE_MAX / 4 : 4 * ctx->bytes_max + 4096;
+}
+
 MUST_USE enum status program_run(const struct run *run, uint32_t first, uint32_t last,
                                  const struct rows *rows, struct error *err);
 MUST_USE enum status program_run_lazy(const struct run *run, const struct step *step,

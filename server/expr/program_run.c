@@ -1,4 +1,5 @@
 /* Runs programs: calls, casts, lambdas. */
+#include "base/buffer.h"
 #include "base/check.h"
 #include "expr/cast.h"
 #include "expr/function.h"
@@ -48,6 +49,17 @@ const struct bytes *kernel_constant_bytes(const struct kernel_call *call, uint32
 }
 
 /* ---- calls ---- */
+
+/* Whether all that a call built is there: buffers drop what is above their limit. */
+static enum status check_built(const struct step *step, struct error *err)
+{
+    if (!buffer_limit_refused())
+        return OK;
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                       step->expr->kind == EXPR_CAST ? "the memory for what a cast makes"
+                                                     : "the memory for what a function makes",
+                       "limit", "what this machine has", NULL);
+}
 
 static enum status null_result(const struct run *run, const struct step *step, struct error *err)
 {
@@ -172,6 +184,7 @@ static enum status run_call(const struct run *run, const struct step *step, cons
     call.selection = narrowed.selection;
     call.selected = narrowed.selected;
     TRY(step->expr->call.kernel(&call, err));
+    TRY(check_built(step, err));
     if (constant) {
         call.out->constant = true;
         call.out->length = run->rows;
@@ -217,6 +230,7 @@ static enum status run_cast(const struct run *run, const struct step *step, cons
     }
     struct vector *out;
     TRY(cast_vector(run->ctx, step->expr, in, &all, &out, err));
+    TRY(check_built(step, err));
     if (in == &one) {
         struct vector *constant = arena_new_object(run->ctx->arena, sizeof *constant);
         *constant = *out;
@@ -310,10 +324,13 @@ enum status expr_eval(const struct expr_program *program, struct expr_state *sta
                       const struct eval_context *ctx, const struct batch *batch,
                       struct vector **out, struct error *err)
 {
+    struct buffer_limit limit = {.bytes_max = program_buffer_bytes(ctx)};
+    buffer_limit_begin(&limit);
     enum status status = eval(program, state, ctx, batch, out, err);
-    if (!program_is_disputed(program, status, err))
-        return status;
-    return eval(program->strict, state->strict, ctx, batch, out, err);
+    if (program_is_disputed(program, status, err))
+        status = eval(program->strict, state->strict, ctx, batch, out, err);
+    buffer_limit_end(&limit);
+    return status;
 }
 
 /* ---- lambdas ---- */

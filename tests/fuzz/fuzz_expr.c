@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define ROWS      64
 #define STACK_MAX 16
 #define COLUMNS   8
+#define BYTES_MAX ((size_t)1 << 18) /* a text of 2 GiB is no error, but takes its time */
 
 struct machine {
     struct arena *arena;
@@ -185,7 +186,8 @@ static void compute(struct machine *machine, struct expr *expr)
                                .time_zone = "UTC",
                                .input_file = "",
                                .user = "user",
-                               .database = "default"};
+                               .database = "default",
+                               .bytes_max = BYTES_MAX};
     check_status(expr_compile(machine->arena, &expr, 1, &program, &err));
     check_status(expr_state_new(machine->arena, program, &state, &err));
     enum status status = expr_eval(program, state, &ctx, &machine->batch, &out, &err);
