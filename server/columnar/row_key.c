@@ -178,7 +178,9 @@ enum status row_key_encode(struct arena *arena, struct vector *const *columns,
         keys[i].size_bytes = out.size_bytes - start;
     }
     void *memory = NULL;
-    enum status status = arena_alloc_raw(arena, 1, out.size_bytes + 1, &memory, err);
+    enum status status = row_key_check(keys, selected, out.size_bytes, err);
+    if (status == OK)
+        status = arena_alloc_raw(arena, 1, out.size_bytes + 1, &memory, err);
     if (status == OK) {
         uint8_t *at = memory;
         if (out.size_bytes != 0)
@@ -409,6 +411,25 @@ static enum status prepare(struct arena *arena, struct vector *vector, uint32_t 
     return OK;
 }
 
+/* Whether the cells of a row are all there is of its values. */
+static bool may_repeat(const struct type *const *types, uint32_t column_count)
+{
+    for (uint32_t c = 0; c < column_count; c++)
+        if (types[c]->id == TYPE_STRUCT || types[c]->id == TYPE_VOID)
+            return false;
+    return true;
+}
+
+/* The row has the value of the row before. */
+static void repeat_cell(struct vector *out, uint32_t row)
+{
+    size_t size = type_value_bytes(out->type);
+    uint8_t *cell = (uint8_t *)out->values + row * size;
+    memcpy(cell, cell - size, size);
+    if (vector_is_null(out, row - 1))
+        validity_clear(out->validity, row);
+}
+
 enum status row_key_decode(struct arena *arena, const struct type *const *types,
                            uint32_t column_count, const struct bytes *keys, uint32_t count,
                            struct vector **out, struct error *err)
@@ -422,8 +443,15 @@ enum status row_key_decode(struct arena *arena, const struct type *const *types,
         size_bytes += keys[i].size_bytes;
     for (uint32_t c = 0; c < column_count; c++)
         TRY(prepare(arena, out[c], (uint32_t)(size_bytes / 2 + 1), err));
+    bool repeats = may_repeat(types, column_count);
     for (uint32_t i = 0; i < count; i++) {
         struct reader in = {.at = keys[i].data, .end = keys[i].data + keys[i].size_bytes};
+        if (repeats && i > 0 && in.at == keys[i - 1].data &&
+            in.end == in.at + keys[i - 1].size_bytes) {
+            for (uint32_t c = 0; c < column_count; c++)
+                repeat_cell(out[c], i);
+            continue;
+        }
         for (uint32_t c = 0; c < column_count; c++)
             TRY(get_cell(&in, arena, out[c], i, err));
         if (in.bad || in.at != in.end)

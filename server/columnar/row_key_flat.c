@@ -280,6 +280,16 @@ static void write_column(const struct vector *vector, const struct rows *rows, u
     }
 }
 
+enum status row_key_check(const struct bytes *keys, uint32_t count, size_t total, struct error *err)
+{
+    for (uint32_t i = 0; total > ROW_KEY_BYTES_MAX && i < count; i++)
+        if (keys[i].size_bytes > ROW_KEY_BYTES_MAX)
+            return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                               "the bytes of a row, or of the columns that it is grouped by",
+                               "limit", "2147483647", NULL);
+    return OK;
+}
+
 enum status row_key_encode_flat(struct arena *arena, struct vector *const *columns,
                                 uint32_t column_count, const uint16_t *selection, uint32_t selected,
                                 struct bytes *keys, struct error *err)
@@ -296,6 +306,7 @@ enum status row_key_encode_flat(struct arena *arena, struct vector *const *colum
         keys[i].size_bytes += each;
         total += keys[i].size_bytes;
     }
+    TRY(row_key_check(keys, selected, total, err));
     TRY(arena_alloc_raw(arena, selected + 1, sizeof(uint8_t *), &memory, err));
     uint8_t **cursors = memory;
     TRY(arena_alloc_raw(arena, 1, total + 1, &memory, err));

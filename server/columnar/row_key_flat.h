@@ -19,6 +19,13 @@ enum row_key_mark {
 
 bool row_key_is_flat(struct vector *const *columns, uint32_t column_count);
 
+/* The most bytes of a key, and of a row that is kept as one. */
+#define ROW_KEY_BYTES_MAX ((size_t)INT32_MAX)
+
+/* Keys that take `total` bytes together.  Errors: LIMIT_EXCEEDED if one is too long. */
+MUST_USE enum status row_key_check(const struct bytes *keys, uint32_t count, size_t total,
+                                   struct error *err);
+
 /* row_key_encode() for flat columns. */
 MUST_USE enum status row_key_encode_flat(struct arena *arena, struct vector *const *columns,
                                          uint32_t column_count, const uint16_t *selection,

@@ -451,8 +451,9 @@ static size_t partial_bytes(const struct exec_node *self)
 
 /* Of a group whose states point to something. */
 struct moved_sizes {
+    uint64_t states;
     uint32_t key;
-    uint32_t states;
+    uint32_t unused;
 };
 
 static void save_group(struct partial *partial, const struct partial_group *group,
@@ -466,8 +467,7 @@ static void save_group(struct partial *partial, const struct partial_group *grou
     buffer_add(moving, entry->data + partial->calls.block_bytes, entry->key_bytes);
     size_t before = moving->size_bytes;
     aggregate_calls_save(&partial->calls, entry->data, moving, &partial->scratch);
-    CHECK(moving->size_bytes - before <= UINT32_MAX);
-    sizes.states = (uint32_t)(moving->size_bytes - before);
+    sizes.states = moving->size_bytes - before;
     memcpy(moving->data + at, &sizes, sizeof sizes);
 }
 
@@ -542,7 +542,8 @@ static enum status load_saved_group(const struct aggregate_calls *calls, struct 
     if (whole) {
         memcpy(&group, in->data, sizeof group);
         memcpy(&sizes, in->data + sizeof group, sizeof sizes);
-        whole = in->size_bytes - head >= (size_t)sizes.key + sizes.states;
+        whole =
+            in->size_bytes - head >= sizes.key && in->size_bytes - head - sizes.key >= sizes.states;
     }
     if (!whole)
         return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "groups on the disk", NULL);

@@ -379,8 +379,8 @@ struct moved_session {
     uint64_t hash;
     int64_t start_us;
     int64_t end_us;
-    uint32_t key_bytes;
-    uint32_t state_bytes;
+    uint64_t key_bytes;
+    uint64_t state_bytes;
 };
 
 static void save_session(struct session_writer *writer, const struct session_group *group,
@@ -390,15 +390,14 @@ static void save_session(struct session_writer *writer, const struct session_gro
         .hash = group->hash,
         .start_us = group->start_us,
         .end_us = group->end_us,
-        .key_bytes = (uint32_t)group->key.size_bytes,
+        .key_bytes = group->key.size_bytes,
     };
     size_t at = out->size_bytes;
     buffer_add(out, &head, sizeof head);
     buffer_add_bytes(out, group->key);
     size_t before = out->size_bytes;
     aggregate_calls_save(&writer->calls, group->block, out, &writer->scratch);
-    CHECK(group->key.size_bytes <= UINT32_MAX && out->size_bytes - before <= UINT32_MAX);
-    head.state_bytes = (uint32_t)(out->size_bytes - before);
+    head.state_bytes = out->size_bytes - before;
     memcpy(out->data + at, &head, sizeof head);
 }
 
@@ -514,7 +513,8 @@ static enum status load_session(const struct aggregate_calls *calls, struct aren
     bool whole = in->size_bytes >= sizeof head;
     if (whole) {
         memcpy(&head, in->data, sizeof head);
-        whole = in->size_bytes - sizeof head >= (size_t)head.key_bytes + head.state_bytes;
+        whole = in->size_bytes - sizeof head >= head.key_bytes &&
+                in->size_bytes - sizeof head - head.key_bytes >= head.state_bytes;
     }
     if (!whole)
         return error_raise(err, STATUS_CHECKSUM_MISMATCH, "path", "sessions on the disk", NULL);

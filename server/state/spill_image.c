@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define IMAGE_MAGIC  0x59111a01U
@@ -133,13 +134,24 @@ static bool read_entry(const uint8_t *at, const uint8_t *end, struct entry *out)
     return true;
 }
 
+/* An entry that the sizes of the format cannot say. */
+static enum status check_entry(struct bytes key, struct bytes value, struct error *err)
+{
+    if (key.size_bytes <= SPILL_VALUE_BYTES_MAX && value.size_bytes <= SPILL_VALUE_BYTES_MAX)
+        return OK;
+    char limit[32];
+    (void)snprintf(limit, sizeof limit, "%zu", SPILL_VALUE_BYTES_MAX);
+    return error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                       "the bytes that the state has of one key, when it is put on the disk",
+                       "limit", limit, NULL);
+}
+
 static void add_entry(struct buffer *out, uint32_t hash, struct bytes key, struct bytes value)
 {
     bool large = key.size_bytes >= LARGE || value.size_bytes >= LARGE;
     uint32_t sizes[2] = {(uint32_t)key.size_bytes, (uint32_t)value.size_bytes};
     uint8_t head[14];
     size_t head_bytes = large ? 14 : 6;
-    CHECK(key.size_bytes < UINT32_MAX / 2 && value.size_bytes < UINT32_MAX / 2);
     memcpy(head, &hash, sizeof hash);
     head[4] = large ? LARGE : (uint8_t)key.size_bytes;
     head[5] = large ? LARGE : (uint8_t)value.size_bytes;
@@ -310,16 +322,18 @@ struct merge {
     uint64_t entries; /* old ones */
 };
 
-static void put_item(struct merge *merge, const struct spill_item *item)
+static enum status put_item(struct merge *merge, const struct spill_item *item, struct error *err)
 {
     struct spill_buffers *buffers = merge->buffers;
     if (merge->source->value == NULL)
-        return;
+        return OK;
     buffer_clear(&buffers->value);
     merge->source->value(merge->source, item->item, &buffers->value);
-    add_entry(&buffers->out, item->hash, merge->source->key(merge->source, item->item),
-              buffer_bytes(&buffers->value));
+    struct bytes key = merge->source->key(merge->source, item->item);
+    TRY(check_entry(key, buffer_bytes(&buffers->value), err));
+    add_entry(&buffers->out, item->hash, key, buffer_bytes(&buffers->value));
     merge->written++;
+    return OK;
 }
 
 /* Whether one of the items with this hash, from `at` on, is about this entry. */
@@ -343,7 +357,7 @@ static enum status merge_entries(struct merge *merge, struct bytes old,
         if (!read_entry(at, end, &entry))
             return spill_file_damaged(space->file, err);
         while (next < merge->count && merge->items[next].hash < entry.hash)
-            put_item(merge, &merge->items[next++]);
+            TRY(put_item(merge, &merge->items[next++], err));
         merge->entries++;
         if (is_replaced(merge, next, &entry))
             continue;
@@ -351,7 +365,7 @@ static enum status merge_entries(struct merge *merge, struct bytes old,
         merge->written++;
     }
     while (next < merge->count)
-        put_item(merge, &merge->items[next++]);
+        TRY(put_item(merge, &merge->items[next++], err));
     return OK;
 }
 

@@ -37,6 +37,9 @@ struct spill_source {
     void (*value)(struct spill_source *self, const void *item, struct buffer *out);
 };
 
+/* A key or a value that is larger is refused. */
+#define SPILL_VALUE_BYTES_MAX ((size_t)INT32_MAX - 1)
+
 /* A key that is looked for. */
 struct spill_key {
     int64_t end;

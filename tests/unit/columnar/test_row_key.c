@@ -1,5 +1,6 @@
 #include "base/check.h"
 #include "columnar/row_key.h"
+#include "columnar/row_key_flat.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -207,6 +208,50 @@ static void keys_of_one_width_come_back_as_structs_and_numbers(void **state)
                      STATUS_CHECKSUM_MISMATCH);
 }
 
+static void a_key_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct bytes keys[2] = {{.size_bytes = ROW_KEY_BYTES_MAX}, {.size_bytes = ROW_KEY_BYTES_MAX}};
+    assert_int_equal(row_key_check(keys, 2, 2 * ROW_KEY_BYTES_MAX, &err), OK);
+    keys[1].size_bytes++;
+    assert_int_equal(row_key_check(keys, 2, 2 * ROW_KEY_BYTES_MAX + 1, &err),
+                     STATUS_LIMIT_EXCEEDED);
+    error_clear(&err);
+}
+
+/* As a key with several windows has it. */
+static void a_key_comes_back_as_often_as_it_stands_there(void **state)
+{
+    (void)state;
+    const struct type *types[] = {type_simple(TYPE_STRING), type_simple(TYPE_INT),
+                                  type_array(arena, type_simple(TYPE_INT), true)};
+    struct vector *columns[3];
+    for (int c = 0; c < 3; c++)
+        columns[c] = vector_of(types[c], 3);
+    struct bytes *texts = VECTOR_VALUES(struct bytes, columns[0]);
+    texts[0] = bytes_of_text("");
+    texts[1] = bytes_of_text("one");
+    texts[2] = bytes_of("t\0o", 3);
+    static const int32_t numbers[] = {7, 0, -1};
+    memcpy(columns[1]->values, numbers, sizeof numbers);
+    vector_set_null(columns[1], 1);
+    assert_int_equal(vector_resize_child(arena, columns[2], 0, 3, &err), OK);
+    memcpy(columns[2]->children[0]->values, numbers, sizeof numbers);
+    static const struct list_entry entries[] = {{0, 2}, {0, 0}, {1, 2}};
+    memcpy(columns[2]->values, entries, sizeof entries);
+    struct bytes keys[3];
+    assert_int_equal(row_key_encode(arena, columns, 3, NULL, 3, keys, &err), OK);
+    static const uint32_t rows[] = {0, 0, 1, 1, 1, 2, 0, 2, 2};
+    struct bytes drawn[9];
+    struct vector *back[3];
+    for (int i = 0; i < 9; i++)
+        drawn[i] = keys[rows[i]];
+    assert_int_equal(row_key_decode(arena, types, 3, drawn, 9, back, &err), OK);
+    for (uint32_t i = 0; i < 9; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(vector_equal(columns[c], rows[i], back[c], i));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +262,8 @@ int main(void)
         cmocka_unit_test(a_cut_key_is_refused),
         cmocka_unit_test(keys_by_column_and_by_cell_are_the_same),
         cmocka_unit_test(keys_of_one_width_come_back_as_structs_and_numbers),
+        cmocka_unit_test(a_key_comes_back_as_often_as_it_stands_there),
+        cmocka_unit_test(a_key_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests_name("columnar/row_key", tests, set_up, tear_down);
 }

@@ -382,6 +382,25 @@ static void a_damaged_page_is_noticed(void **state)
     error_clear(&err);
 }
 
+static void large_value(struct spill_source *self, const void *item, struct buffer *out)
+{
+    (void)self;
+    (void)item;
+    out->size_bytes = SPILL_VALUE_BYTES_MAX + 1; /* nobody is to look at it */
+}
+
+static void a_value_that_no_entry_can_hold_is_refused(void **state)
+{
+    struct world *world = *state;
+    struct source source = {.base = {.key = source_key, .value = large_value}, .world = world};
+    struct error err = ERROR_INIT;
+    uint64_t hash = state_hash(key_text(world, 0));
+    enum status status = spill_put(&world->spill, END, hash, &world->model[0], &source.base, &err);
+    if (status == OK)
+        status = spill_flush(&world->spill, END, &source.base, &err);
+    assert_int_equal(status, STATUS_LIMIT_EXCEEDED);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -396,6 +415,7 @@ int main(void)
         TEST(dropped_pages_are_used_again),
         TEST(what_the_disk_refuses_is_an_error),
         TEST(a_damaged_page_is_noticed),
+        TEST(a_value_that_no_entry_can_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
