@@ -649,6 +649,7 @@ static struct restart_facts facts_of(const struct control *control, const struct
         .status = error == NULL ? OK : error->status,
         .mode = query->now.definition->restart_mode,
         .attempts_max = own < limit ? own : limit,
+        .attempts_said = own != INT32_MAX, /* the default */
         .attempts = query->now.attempt,
         .delay_us = config_duration_us(config, SETTING_restartDelay),
         .delay_max_us = config_duration_us(config, SETTING_restartDelayMax),
@@ -686,17 +687,6 @@ static void decide_end(struct control *control, struct query *query, enum run_en
                    error == NULL ? "the query starts again" : status_name(error->status));
         return;
     }
-}
-
-static void died_error(const struct worker_exit *how, struct error *err)
-{
-    char reason[96];
-    if (how->by_signal)
-        (void)snprintf(reason, sizeof reason, "killed by signal %d (%s)", how->code,
-                       sigdescr_np(how->code) == NULL ? "?" : sigdescr_np(how->code));
-    else
-        (void)snprintf(reason, sizeof reason, "exit status %d", how->code);
-    (void)error_raise(err, STATUS_WORKER_DIED, "reason", reason, NULL);
 }
 
 /* What waits for all input waits on through a next attempt, if there is one. */
@@ -744,7 +734,7 @@ static void end_run(struct control *control, struct query *query, const struct w
     } else if (query->stop_asked) {
         end = RUN_STOPPED;
     } else {
-        died_error(how, &err);
+        worker_exit_error(how, &err);
     }
     if (query->failed && query->stop_asked && status_domain(err.status) != DOMAIN_USER)
         end = RUN_STOPPED; /* it was to end anyway; the error is still shown */
@@ -843,6 +833,8 @@ int query_timers(struct control *control)
                 next = earlier(next, query->retry_us);
         }
         waiting |= may_start(control, query);
+        if (query->rewind != NULL)
+            continue; /* meanwhile the reason is not that of the state */
         if (query->store_us != 0 && now >= query->store_us)
             query_store_or_later(control, query);
         if (query->store_us != 0)

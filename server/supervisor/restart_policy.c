@@ -1,6 +1,10 @@
 #include "supervisor/restart_policy.h"
 
 #include "base/check.h"
+#include "base/memory_limit.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static int64_t delay_of(const struct restart_facts *facts)
 {
@@ -20,7 +24,8 @@ static int64_t attempts_of(const struct restart_facts *facts)
         most = RESTART_UNUSABLE_MAX;
     else if (facts->status == STATUS_FILE_NOT_FOUND)
         most = RESTART_MISSING_MAX;
-    else if (facts->status == STATUS_IO_FAILURE)
+    else if (facts->status == STATUS_IO_FAILURE ||
+             (facts->status == STATUS_WORKER_DIED && !facts->attempts_said))
         most = RESTART_FAULT_MAX;
     return facts->attempts_max < most ? facts->attempts_max : most;
 }
@@ -50,4 +55,20 @@ struct restart_decision restart_decide(const struct restart_facts *facts)
         return retry_or_fail(facts);
     }
     CHECK(false);
+}
+
+void worker_exit_error(const struct worker_exit *how, struct error *err)
+{
+    char reason[96];
+    if (!how->by_signal && how->code == MEMORY_EXIT_STATUS) {
+        (void)error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the memory of the query's worker",
+                          "limit", "what this machine has", NULL);
+        return;
+    }
+    if (how->by_signal)
+        (void)snprintf(reason, sizeof reason, "killed by signal %d (%s)", how->code,
+                       sigdescr_np(how->code) == NULL ? "?" : sigdescr_np(how->code));
+    else
+        (void)snprintf(reason, sizeof reason, "exit status %d", how->code);
+    (void)error_raise(err, STATUS_WORKER_DIED, "reason", reason, NULL);
 }

@@ -9,7 +9,8 @@
  *                                      between them) are used up: then FAILED
  *   an error that seldom heals       -> as before, with few attempts (RESTART_*_MAX): a path
  *                                      without permission, or that is no directory; one that is
- *                                      gone; a disk that fails.  A full disk is waited for.
+ *                                      gone; a disk that fails; a worker that dies each time,
+ *                                      unless the query says how many.  A full disk is waited for.
  *
  * Threads: any.
  */
@@ -18,11 +19,12 @@
 
 #include "base/error.h"
 #include "spec/query_spec.h"
+#include "supervisor/supervisor.h"
 
 /* With the delays of a server as it comes: 7 seconds, 7 minutes, 25 minutes. */
 #define RESTART_UNUSABLE_MAX 3  /* PATH_NOT_USABLE */
 #define RESTART_MISSING_MAX  12 /* FILE_NOT_FOUND */
-#define RESTART_FAULT_MAX    30 /* IO_FAILURE */
+#define RESTART_FAULT_MAX    30 /* IO_FAILURE, WORKER_DIED */
 
 enum run_end {
     RUN_STOPPED,  /* as asked */
@@ -35,6 +37,7 @@ struct restart_facts {
     enum status status; /* RUN_FAILED: the condition */
     enum restart_mode mode;
     int64_t attempts_max; /* restarts in a row */
+    bool attempts_said;   /* ... by the query itself */
     int64_t attempts;     /* restarts in a row so far */
     int64_t delay_us, delay_max_us;
     double jitter; /* 0 .. 1: a random number */
@@ -51,6 +54,10 @@ struct restart_decision {
     enum restart_action action;
     int64_t delay_us; /* RETRYING: 80 to 120 % of the doubled delay */
 };
+
+/* What a worker that has said nothing died of: WORKER_DIED, or LIMIT_EXCEEDED if it found no
+ * memory, as it would the next time. */
+void worker_exit_error(const struct worker_exit *how, struct error *err);
 
 struct restart_decision restart_decide(const struct restart_facts *facts);
 

@@ -1,11 +1,18 @@
 #include "supervisor/restart_policy.h"
 
+#include "base/memory_limit.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define S INT64_C(1000000)
 
@@ -58,6 +65,12 @@ static void decides_by_table(void **state)
          RESTART_TO_RETRYING, 120 * S},
         {"fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 30,
          RESTART_TO_FAILED, 0},
+        {"a worker that dies at each attempt", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE,
+         INT64_MAX, 29, RESTART_TO_RETRYING, 120 * S},
+        {"is not started for ever", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ALWAYS, INT64_MAX, 30,
+         RESTART_TO_FAILED, 0},
+        {"unless the query says how often", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE,
+         100000, 30, RESTART_TO_RETRYING, 120 * S},
         {"a full disk is waited for", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, INT64_MAX,
          1000000, RESTART_TO_RETRYING, 120 * S},
         {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
@@ -69,6 +82,7 @@ static void decides_by_table(void **state)
                                                 .status = cases[i].status,
                                                 .mode = cases[i].mode,
                                                 .attempts_max = cases[i].attempts_max,
+                                                .attempts_said = cases[i].attempts_max < INT64_MAX,
                                                 .attempts = cases[i].attempts,
                                                 .delay_us = S,
                                                 .delay_max_us = 120 * S,
@@ -81,8 +95,33 @@ static void decides_by_table(void **state)
     }
 }
 
+static void the_end_of_a_worker_has_a_name(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    worker_exit_error(&(struct worker_exit){.by_signal = true, .code = SIGKILL}, &err);
+    assert_int_equal(err.status, STATUS_WORKER_DIED);
+    assert_non_null(strstr(err.text, "killed by signal 9 (Killed)"));
+    error_clear(&err);
+    worker_exit_error(&(struct worker_exit){.code = 3}, &err);
+    assert_int_equal(err.status, STATUS_WORKER_DIED);
+    assert_non_null(strstr(err.text, "exit status 3"));
+    error_clear(&err);
+    pid_t child = fork();
+    if (child == 0)
+        memory_exhausted(SIZE_MAX);
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    worker_exit_error(&(struct worker_exit){.code = WEXITSTATUS(how)}, &err);
+    assert_int_equal(err.status, STATUS_LIMIT_EXCEEDED);
+    assert_false(status_retryable(err.status));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decides_by_table)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decides_by_table),
+        cmocka_unit_test(the_end_of_a_worker_has_a_name),
+    };
     return cmocka_run_group_tests_name("supervisor/restart_policy", tests, NULL, NULL) != 0;
 }
