@@ -41,12 +41,26 @@ static size_t edit_distance(const char *a, const char *b)
     return row[size_b];
 }
 
+/* Two letters in a row in the other order: "coutn" for count. */
+static bool is_swapped(const char *a, const char *b)
+{
+    size_t i = 0;
+    if (strlen(a) != strlen(b))
+        return false;
+    while (a[i] != '\0' && a[i] == b[i])
+        i++;
+    return a[i] != '\0' && a[i + 1] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] &&
+           strcmp(a + i + 2, b + i + 2) == 0;
+}
+
 const char *nearest_name(const char *name, const char *const *candidates, size_t count)
 {
     const char *best = NULL;
-    size_t best_distance = strlen(name) / 3 + 1;
+    size_t size = strlen(name), best_distance = size / 3 + 1;
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(name, candidates[i]);
+        size_t distance = is_swapped(name, candidates[i]) ? 1 : edit_distance(name, candidates[i]);
+        if (distance > 1 && distance > strlen(candidates[i]) / 2)
+            continue; /* "day" is no misspelling of "a" */
         if (distance < best_distance || (distance == best_distance && best == NULL)) {
             best = candidates[i];
             best_distance = distance;

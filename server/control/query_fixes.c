@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "control/fix_value.h"
 #include "spec/json_reader.h"
 
 #include <ctype.h>
@@ -465,6 +466,30 @@ static void fix_partition_option(struct fixing *fixing, struct diagnostic *diagn
     json_decref(columns);
 }
 
+/* A field that is meant as an option: it moves to the options beside it. */
+static void fix_misplaced_option(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = diagnostic->error.pointer;
+    const char *slash = strrchr(pointer, '/');
+    char last[160];
+    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    json_t *value = json_object_get(container, last);
+    json_t *options = json_object_get(container, "options");
+    if (slash == NULL || value == NULL || json_object_get(options, last) != NULL)
+        return;
+    json_t *all = options == NULL ? json_object() : json_copy(options);
+    (void)json_object_set(all, last, value);
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Make %s an option", last),
+                       "The option counts.");
+    diagnostic_add_removal(list, diagnostic, pointer);
+    diagnostic_add_value_edit(
+        list, diagnostic,
+        arena_sprintf(fixing->arena, "%.*s/options", (int)(slash - pointer), pointer),
+        json_print(fixing->arena, all));
+    json_decref(all);
+}
+
 /* A field, an option or a setting of another name: its value moves there. */
 static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
 {
@@ -473,6 +498,13 @@ static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
         fix_partition_option(fixing, diagnostic);
         return;
     }
+    if (strcmp(diagnostic->error.pointer, "/trigger/type") == 0) {
+        diagnostic_add_fix(fixing->validation->diagnostics, diagnostic, "Leave type out",
+                           "The other field of the trigger says its kind.");
+        diagnostic_add_removal(fixing->validation->diagnostics, diagnostic, "/trigger/type");
+    }
+    if (strstr(diagnostic->error.text, JSON_HINT_OPTIONS) != NULL)
+        fix_misplaced_option(fixing, diagnostic);
     const char *right = suggested(fixing->arena, &diagnostic->error);
     const char *pointer = diagnostic->error.pointer;
     const char *slash = strrchr(pointer, '/');
@@ -529,11 +561,82 @@ static void fix_format(struct fixing *fixing, struct diagnostic *diagnostic)
         set_value(fixing, diagnostic, right, "The format is known.");
 }
 
+/* A value in another form: a text for a number of bytes, a list for a schema. */
+static void fix_form(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = diagnostic->error.pointer;
+    char last[160];
+    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    const json_t *value = json_object_get(container, last);
+    const char *right = value == NULL ? NULL : fix_value(fixing->arena, pointer, value);
+    struct diagnostics *list = fixing->validation->diagnostics;
+    if (right == NULL)
+        return;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Write %.200s", right),
+                       "The value counts.");
+    diagnostic_add_value_edit(list, diagnostic, pointer, right);
+}
+
+/* Durations of a window: calls of other systems, and texts that are no intervals. */
+static void fix_window(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    if (sql == NULL)
+        return;
+    size_t from = (size_t)err->position, to = (size_t)err->position_end;
+    const char *call = arena_strndup(fixing->arena, sql + from, to - from);
+    const char *right = fix_window_call(fixing->arena, call);
+    if (right == NULL)
+        return;
+    struct diagnostics *list = fixing->validation->diagnostics;
+    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
+                       "The rows are grouped by windows of this length.");
+    (void)edit_at(fixing, diagnostic, sql, from, to, right);
+    size_t at = strstr(sql, call) == NULL ? 0 : (size_t)(strstr(sql, call) - sql);
+    if (at == from && strstr(sql + to, call) == NULL)
+        return; /* it stands there only; else it is selected and grouped by */
+    diagnostic_add_fix(list, diagnostic,
+                       arena_sprintf(fixing->arena, "Use %s in all places", right),
+                       "The rows are grouped by windows of this length.");
+    for (size_t i = 0; i < PLACES_MAX && strstr(sql, call) != NULL; i++) {
+        at = (size_t)(strstr(sql, call) - sql);
+        sql = edit_at(fixing, diagnostic, sql, at, at + strlen(call), right);
+    }
+}
+
+/* A misspelt function. */
+static void fix_routine(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *right = suggested(fixing->arena, &diagnostic->error);
+    if (right != NULL)
+        replace_at(fixing, diagnostic, error_param(&diagnostic->error, "routineName"), right,
+                   "The function is called.");
+}
+
+/* A duration of an option in a longer form: "10 secs" -> "10 seconds". */
+static void fix_duration(struct fixing *fixing, struct diagnostic *diagnostic, const char *written)
+{
+    const char *text = error_param(&diagnostic->error, written);
+    const char *right = text == NULL ? NULL : fix_interval(fixing->arena, text);
+    if (right != NULL && diagnostic->error.pointer[0] != '\0')
+        set_value(fixing, diagnostic, right, "The duration counts.");
+}
+
 /* A misspelt type in the text of a schema. */
 static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     const struct error *err = &diagnostic->error;
     const char *right = suggested(fixing->arena, err);
+    if (right != NULL && err->pointer[0] == '\0') {
+        const char *written = error_param(err, "typeName");
+        size_t size = written == NULL ? 0 : strcspn(written + 1, "\"(");
+        if (size > 0)
+            replace_at(fixing, diagnostic, arena_strndup(fixing->arena, written + 1, size), right,
+                       "The value has this type.");
+        return;
+    }
     char last[160];
     json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
     const char *schema = json_string_value(json_object_get(container, last));
@@ -673,6 +776,34 @@ static void fix_grouping(struct fixing *fixing, struct diagnostic *diagnostic)
 
 /* ---- all ---- */
 
+/* What is there in another form. */
+static void propose_form(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    switch ((int)diagnostic->error.status) {
+    case STATUS_INVALID_DURATION:
+        fix_duration(fixing, diagnostic, "text");
+        break;
+    case STATUS_UNRESOLVED_ROUTINE:
+        fix_window(fixing, diagnostic);
+        fix_routine(fixing, diagnostic);
+        break;
+    case STATUS__LEGACY_ERROR_TEMP_1207:
+    case STATUS__LEGACY_ERROR_TEMP_3231:
+        fix_window(fixing, diagnostic);
+        break;
+    case STATUS_CANNOT_PARSE_INTERVAL:
+    case STATUS_INVALID_FIELD_TYPE:
+        fix_window(fixing, diagnostic);
+        fix_form(fixing, diagnostic);
+        break;
+    default:
+        if (ends_with(diagnostic->error.pointer, "/processingTime") ||
+            ends_with(diagnostic->error.pointer, "/schema"))
+            fix_form(fixing, diagnostic);
+        break;
+    }
+}
+
 static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     switch ((int)diagnostic->error.status) {
@@ -719,6 +850,8 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
         break;
     case STATUS_INVALID_FIELD_VALUE:
     case STATUS_INVALID_OPTION_VALUE:
+        fix_form(fixing, diagnostic);
+        fix_duration(fixing, diagnostic, "value");
         fix_word(fixing, diagnostic, "value", "expected");
         break;
     case STATUS_UNSUPPORTED_DATATYPE:
@@ -728,6 +861,7 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
         fix_format(fixing, diagnostic);
         break;
     default:
+        propose_form(fixing, diagnostic);
         break;
     }
 }

@@ -1,7 +1,8 @@
 /*
  * A rewind reads the whole log and checks the snapshots of the state, which takes as long as they
  * are large.  So a thread of its own does it; until it is done the query can neither start nor
- * change nor go.  The thread touches only what is its own: the main thread finishes.
+ * change nor go, and stateReason says why.  The thread touches only what is its own: the main
+ * thread finishes.
  *
  * The server does not end before its rewinds, unless its grace is over: then it leaves the thread
  * alone, and a checkpoint that is rewound or not (checkpoint/rewind.h).
@@ -11,6 +12,7 @@
 
 #include "base/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct rewind {
@@ -23,6 +25,9 @@ struct rewind {
     struct error error;
     pthread_t thread;
     atomic_bool done;
+    char reason[QUERY_REASON_SIZE];        /* shown meanwhile ... */
+    char reason_before[QUERY_REASON_SIZE]; /* ... and again when it is done */
+    int64_t since_before_us;
     struct rewind *next;
 };
 
@@ -34,6 +39,27 @@ static void *rewind_run(void *ctx)
     atomic_store_explicit(&rewind->done, true, memory_order_release);
     supervisor_wake(control->supervisor); /* which is not closed while there are rewinds */
     return NULL;
+}
+
+static void show_rewinding(struct control *control, struct rewind *rewind)
+{
+    struct query *query = rewind->query;
+    (void)snprintf(rewind->reason, sizeof rewind->reason, "being rewound to batch %lld",
+                   (long long)rewind->request.to_batch);
+    (void)snprintf(rewind->reason_before, sizeof rewind->reason_before, "%s", query->now.reason);
+    rewind->since_before_us = query->now.since_us;
+    query_set_state(control, query, query->now.state, rewind->reason);
+}
+
+/* Why it is what it is, as before; unless it was stopped meanwhile, which says so. */
+static void show_as_before(struct control *control, const struct rewind *rewind)
+{
+    struct query_snapshot *now = &rewind->query->now;
+    if (strcmp(now->reason, rewind->reason) != 0)
+        return;
+    (void)snprintf(now->reason, sizeof now->reason, "%s", rewind->reason_before);
+    now->since_us = rewind->since_before_us;
+    query_publish(control, rewind->query);
 }
 
 static void rewind_free(struct rewind *rewind)
@@ -85,6 +111,7 @@ void query_begin_rewind(struct control *control, struct command *command, struct
         return;
     }
     query->rewind = rewind;
+    show_rewinding(control, rewind);
     rewind->next = control->rewinds;
     control->rewinds = rewind;
 }
@@ -96,6 +123,7 @@ static void end_rewind(struct control *control, struct rewind *rewind)
     const struct rewind_outcome *outcome = &rewind->outcome;
     (void)pthread_join(rewind->thread, NULL);
     query->rewind = NULL;
+    show_as_before(control, rewind);
     if (rewind->error.status != OK) {
         command_finish(control, command, NULL, &rewind->error);
         return;

@@ -9,6 +9,7 @@
 #include "sink/sink.h"
 #include "source/source.h"
 #include "spec/conf.h"
+#include "spec/json_reader.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,8 @@ static enum status check_sink(const struct query_spec *spec, struct diagnostics 
         if (strncmp(at->error.pointer, "/sink", 5) == 0)
             return OK; /* it is there, and wrong */
     }
+    if (json_was_meant(diagnostics, "sink"))
+        return OK;
     (void)error_raise(err, STATUS_MISSING_FIELD, "field", "sink", "where", "the query", NULL);
     (void)snprintf(err->pointer, sizeof err->pointer, "/sink");
     return diagnostics_report(diagnostics, DIAGNOSTIC_ERROR, err, NULL);
@@ -110,10 +113,15 @@ static void describe(struct arena *arena, const struct analysis *analysis,
 }
 
 /* True if nothing of the form stands in the way of looking at the SQL. */
-static bool can_analyze(const struct query_spec *spec)
+static bool can_analyze(const struct query_spec *spec, const struct diagnostics *diagnostics)
 {
-    if (spec->sql == NULL)
+    if (spec->sql == NULL || json_was_meant(diagnostics, "sources"))
         return false;
+    for (const struct diagnostic *at = diagnostics->first; at != NULL; at = at->next) {
+        if (strcmp(at->error.pointer, "/sources") == 0 ||
+            strcmp(at->error.pointer, "/tables") == 0 || strcmp(at->error.pointer, "/views") == 0)
+            return false; /* what the SQL names is there, but not read */
+    }
     for (size_t i = 0; i < spec->source_count; i++) {
         if (spec->sources[i].format == NULL)
             return false;
@@ -275,7 +283,7 @@ static enum status look_at(struct arena *arena, const struct path_policy *paths,
     out->spec = spec;
     TRY(check_sink(spec, out->diagnostics, err));
     TRY(query_check_paths(arena, paths, spec, out->diagnostics, err));
-    if (can_analyze(spec))
+    if (can_analyze(spec, out->diagnostics))
         analyze(arena, paths, out);
     judge_triggers(arena, spec, out);
     out->exactly_once = is_exactly_once(spec);

@@ -685,6 +685,28 @@ static void keep_names(struct csv_task *task)
     }
 }
 
+/* Which column differs, and what to do. */
+static enum status raise_header(const struct csv_task *task, uint32_t token, const char *expected,
+                                struct error *err)
+{
+    const struct csv_parser *parser = &task->parser;
+    (void)error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", task->path, NULL);
+    if (expected == NULL)
+        return error_wrap(err,
+                          "the header names %u columns, and the schema has %u: name in the schema "
+                          "those of the file in their order, or leave enforceSchema out, then the "
+                          "columns are taken by their places",
+                          parser->token_count, task->reader->data_columns);
+    struct bytes found =
+        token < parser->token_count ? parser->tokens[token] : bytes_of_text("nothing");
+    int size = found.size_bytes < 200 ? (int)found.size_bytes : 200;
+    return error_wrap(err,
+                      "column %u of the header is '%.*s', and in the schema it is '%.200s': give "
+                      "the schema the names of the file in their order, or leave enforceSchema "
+                      "out, then the columns are taken by their places",
+                      token + 1, size, size == 0 ? "" : (const char *)found.data, expected);
+}
+
 static enum status check_header(struct csv_task *task, struct error *err)
 {
     const struct csv_reader *reader = task->reader;
@@ -695,18 +717,16 @@ static enum status check_header(struct csv_task *task, struct error *err)
         keep_names(task);
     if (reader->enforce_schema || reader->options.single_variant)
         return OK;
-    bool fits = reader->pruned || parser->token_count == reader->data_columns;
-    for (uint32_t i = 0; fits && i < delivered->field_count; i++) {
+    for (uint32_t i = 0; i < delivered->field_count; i++) {
         uint32_t token = reader->tokens[i];
-        if (token == COLUMN_NONE)
-            continue;
-        fits = token < parser->token_count &&
-               name_fits(reader, parser->tokens[token], delivered->fields[i].name);
+        if (token != COLUMN_NONE &&
+            (token >= parser->token_count ||
+             !name_fits(reader, parser->tokens[token], delivered->fields[i].name)))
+            return raise_header(task, token, delivered->fields[i].name, err);
     }
-    if (fits)
+    if (reader->pruned || parser->token_count == reader->data_columns)
         return OK;
-    (void)error_raise(err, STATUS_FAILED_READ_FILE__NO_HINT, "path", task->path, NULL);
-    return error_wrap(err, "the header does not name the columns of the schema in their order");
+    return raise_header(task, 0, NULL, err);
 }
 
 static enum status too_big(struct csv_task *task, struct bytes record, bool stray,

@@ -95,12 +95,39 @@ static const char *field_meant(const char *key, const char *const *names, size_t
         {"eventTime", "column"},
         {"delayThreshold", "delay"},
         {"queryName", "name"},
+        {"interval", "processingTime"},
+        {"every", "processingTime"},
+        {"query", "sql"},
+        {"statement", "sql"},
+        {"checkpoint", "checkpointLocation"},
+        {"checkpointDir", "checkpointLocation"},
+        {"mode", "outputMode"},
+        {"source", "sources"},
+        {"input", "sources"},
+        {"output", "sink"},
+        {"sinks", "sink"},
+        {"config", "conf"},
+        {"properties", "conf"},
+        {"memory", "memoryBytes"},
+        {"readStream", "sources"},
+        {"writeStream", "sink"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         for (size_t j = 0; strcasecmp(key, known[i].key) == 0 && j < count; j++)
             if (strcmp(names[j], known[i].field) == 0)
                 return names[j];
     return nearest_name(key, names, count);
+}
+
+bool json_was_meant(const struct diagnostics *diagnostics, const char *field)
+{
+    char hint[80];
+    (void)snprintf(hint, sizeof hint, " Did you mean %s?", field);
+    for (const struct diagnostic *at = diagnostics == NULL ? NULL : diagnostics->first; at != NULL;
+         at = at->next)
+        if (at->error.status == STATUS_UNKNOWN_FIELD && strstr(at->error.text, hint) != NULL)
+            return true;
+    return false;
 }
 
 enum status json_check_fields(struct json_reader *reader, struct json_place place,
@@ -117,6 +144,9 @@ enum status json_check_fields(struct json_reader *reader, struct json_place plac
             continue;
         const char *nearest = field_meant(key, names, count);
         char hint[128] = "";
+        for (size_t i = 0; i < count && nearest == NULL; i++)
+            if (strcmp(names[i], "options") == 0)
+                (void)snprintf(hint, sizeof hint, "%s", JSON_HINT_OPTIONS);
         if (nearest != NULL)
             (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
         (void)error_raise(reader->err, STATUS_UNKNOWN_FIELD, "field", key, "hint", hint, NULL);

@@ -41,6 +41,12 @@ const char *json_pointer_join(struct json_reader *reader, const char *pointer, c
 /* Reports reader->err as an error at `pointer`. */
 MUST_USE enum status json_report(struct json_reader *reader, const char *pointer);
 
+/* Said of an unknown field beside options. */
+#define JSON_HINT_OPTIONS " If it is an option of the format, it stands in options"
+
+/* Whether an unknown field was taken for a misspelling of `field`.  NULL: false. */
+bool json_was_meant(const struct diagnostics *diagnostics, const char *field);
+
 /* Every field of the object must be in `names`, a list of `count`. */
 MUST_USE enum status json_check_fields(struct json_reader *reader, struct json_place place,
                                        const char *const *names, size_t count);

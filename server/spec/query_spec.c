@@ -22,6 +22,8 @@ static enum status check_fields(struct json_reader *reader, struct json_place pl
 
 static enum status missing(struct json_reader *reader, struct json_place place, const char *field)
 {
+    if (json_was_meant(reader->diagnostics, field))
+        return OK; /* it stands there under another name, which is said */
     (void)error_raise(reader->err, STATUS_MISSING_FIELD, "field", field, "where",
                       *place.pointer == '\0' ? "the query" : place.pointer, NULL);
     return json_report(reader, json_pointer_join(reader, place.pointer, field));
@@ -41,6 +43,16 @@ static enum status invalid_value(struct json_reader *reader, struct json_place p
 {
     (void)error_raise(reader->err, STATUS_INVALID_FIELD_VALUE, "field", field, "value", value,
                       "expected", expected, NULL);
+    return json_report(reader, json_pointer_join(reader, place.pointer, field));
+}
+
+/* A field that is there in another form; `expected` shows the right one. */
+static enum status wrong_form(struct json_reader *reader, struct json_place place,
+                              const char *field, const char *expected)
+{
+    const json_t *value = json_object_get(place.object, field);
+    (void)error_raise(reader->err, STATUS_INVALID_FIELD_TYPE, "field", field, "expected", expected,
+                      "actual", json_type_name(value), NULL);
     return json_report(reader, json_pointer_join(reader, place.pointer, field));
 }
 
@@ -152,12 +164,13 @@ static enum status read_schema(struct json_reader *reader, struct json_place pla
                                struct relation_spec *out)
 {
     json_t *value = json_object_get(place.object, "schema");
-    if (json_is_object(value))
-        out->schema_text = json_print(reader->arena, value);
-    else
-        TRY(json_read_text(reader, place, "schema", &out->schema_text));
-    if (out->schema_text == NULL)
+    if (value == NULL || json_is_null(value))
         return OK;
+    out->schema_text = json_is_string(value) ? arena_strdup(reader->arena, json_string_value(value))
+                                             : json_print(reader->arena, value);
+    if (!json_is_string(value) && !json_is_object(value))
+        return wrong_form(reader, place, "schema",
+                          "text, such as \"a INT, b STRING\", or Spark's JSON of a struct");
     enum status status = type_parse_schema(reader->arena, bytes_of_text(out->schema_text),
                                            &out->schema, reader->err);
     if (status == OK)
@@ -358,6 +371,10 @@ static enum status read_processing_time(struct json_reader *reader, struct json_
 {
     const char *pointer = json_pointer_join(reader, place.pointer, "processingTime");
     const char *text = NULL;
+    if (json_has_field(place, "processingTime") &&
+        !json_is_string(json_object_get(place.object, "processingTime")))
+        return wrong_form(reader, place, "processingTime",
+                          "a text with number and unit, such as \"10 seconds\"");
     TRY(json_read_text(reader, place, "processingTime", &text));
     if (text == NULL)
         return OK;
@@ -404,6 +421,10 @@ static enum status read_trigger(struct json_reader *reader, struct json_place ro
                                 struct query_spec *spec)
 {
     struct json_place place = {0};
+    if (json_has_field(root, "trigger") && !json_is_object(json_object_get(root.object, "trigger")))
+        return wrong_form(reader, root, "trigger",
+                          "an object: {\"processingTime\": \"10 seconds\"}, "
+                          "{\"availableNow\": true} or {\"once\": true}");
     TRY(json_read_object(reader, root, "trigger", &place));
     if (place.object == NULL)
         return OK;
@@ -530,6 +551,10 @@ static enum status read_limits(struct json_reader *reader, struct json_place roo
     if (place.object == NULL)
         return OK;
     TRY(check_fields(reader, place, spec_limits_fields));
+    const char *text = json_string_value(json_object_get(place.object, "memoryBytes"));
+    if (text != NULL && (*text == '\0' || text[strspn(text, "0123456789")] != '\0'))
+        return invalid_value(reader, place, "memoryBytes", text,
+                             "a number of bytes, such as 536870912 for 512 MiB");
     return json_read_int(reader, place, "memoryBytes", 1 << 20, INT64_MAX,
                          &spec->memory_limit_bytes);
 }

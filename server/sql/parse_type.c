@@ -1,7 +1,9 @@
 /* Types, as in CAST(x AS type) and STRUCT<a: INT>. */
 #include "base/check.h"
+#include "base/options.h"
 #include "sql/parse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -266,6 +268,35 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
     }
 }
 
+/* Says which type a misspelt name means, or one that other systems have. */
+static void suggest_type(struct parser *parser, const char *written)
+{
+    static const struct {
+        const char *name, *meant;
+    } others[] = {
+        {"TEXT", "STRING"},      {"CLOB", "STRING"},        {"NVARCHAR", "STRING"},
+        {"VARCHAR2", "STRING"},  {"DATETIME", "TIMESTAMP"}, {"TIMESTAMPTZ", "TIMESTAMP"},
+        {"BOOL", "BOOLEAN"},     {"BYTES", "BINARY"},       {"BLOB", "BINARY"},
+        {"VARBINARY", "BINARY"}, {"INT2", "SMALLINT"},      {"INT4", "INT"},
+        {"INT8", "BIGINT"},      {"INT64", "BIGINT"},       {"INT32", "INT"},
+        {"FLOAT8", "DOUBLE"},    {"FLOAT64", "DOUBLE"},     {"NUMBER", "DECIMAL"},
+    };
+    const char *names[sizeof type_names / sizeof type_names[0]];
+    size_t count = sizeof type_names / sizeof type_names[0];
+    const char *meant = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(written, others[i].name) == 0)
+            meant = others[i].meant;
+    for (size_t i = 0; i < count; i++)
+        names[i] = type_names[i].name;
+    if (meant == NULL)
+        meant = nearest_name(written, names, count);
+    struct error *err = parser->err;
+    size_t used = strlen(err->text);
+    if (meant != NULL && used < sizeof err->text)
+        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", meant);
+}
+
 enum status parser_data_type(struct parser *parser, struct ast_type **out)
 {
     struct ast_type *type = arena_new_object(parser->arena, sizeof(*type));
@@ -286,6 +317,7 @@ enum status parser_data_type(struct parser *parser, struct ast_type **out)
         (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position,
                              parser_position_end(parser), "typeName",
                              upper_text(parser, type->position, parser_position_end(parser)), NULL);
+        suggest_type(parser, arena_strndup(parser->arena, word.text.data, word.text.size_bytes));
         TRY(parser_later(parser));
         name = &type_names[0];
     }

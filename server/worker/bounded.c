@@ -160,7 +160,18 @@ struct printer {
     const struct zone *zone;
     struct row_json *json; /* NULL: a table for people */
     struct buffer text;
+    bool begun; /* the names of the columns are printed: not before the first row */
 };
+
+static void print_names(struct printer *printer)
+{
+    if (printer->begun || printer->json != NULL)
+        return;
+    printer->begun = true;
+    for (uint32_t c = 0; c < printer->schema->field_count; c++)
+        (void)printf("%s%s", c == 0 ? "" : "\t", printer->schema->fields[c].name);
+    (void)printf("\n");
+}
 
 static enum status print_batch(struct batch_receiver *self, const struct batch *batch,
                                struct error *err)
@@ -177,6 +188,8 @@ static enum status print_batch(struct batch_receiver *self, const struct batch *
         }
         buffer_add_byte(text, '\n');
     }
+    if (batch->selected > 0)
+        print_names(printer);
     (void)fwrite(text->data, 1, text->size_bytes, stdout);
     return OK;
 }
@@ -195,11 +208,8 @@ enum status bounded_print(struct bytes spec_json, bool json, bool *started, stru
     TRY_OUT(timezone_find(bytes_of_text(run->plan.time_zone), &printer.zone, err));
     if (json)
         TRY_OUT(row_json_new(printer.schema, run->plan.time_zone, &printer.json, err));
-    for (uint32_t c = 0; !json && c < printer.schema->field_count; c++)
-        (void)printf("%s%s", c == 0 ? "" : "\t", printer.schema->fields[c].name);
-    if (!json)
-        (void)printf("\n");
     TRY_OUT(bounded_execute(run, &printer.base, &input_rows, err));
+    print_names(&printer); /* of no rows */
 out:
     (void)fflush(stdout);
     row_json_free(printer.json);

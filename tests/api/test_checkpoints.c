@@ -120,7 +120,7 @@ static void state_is_read_in_any_version_within_reach(void **state)
     json_decref(problem);
     problem = get(&server, "/v1/queries/counts/state/0?key=kk%3Dx", 400);
     assert_string_equal(text_of(json_object_get(problem, "parameters"), "expected"),
-                        "column=value, and the columns are k, count(1), endsAt. Did you mean k?");
+                        "column=value, and the columns are k, count(1). Did you mean k?");
     json_decref(problem);
     refused(&server, &(struct call){.path = "/v1/queries/counts/state?batchId=9"}, 404,
             "BATCH_NOT_FOUND");

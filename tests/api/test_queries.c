@@ -44,9 +44,9 @@ static void validate_says_everything_at_once(void **state)
                           200);
     assert_false(json_is_true(json_object_get(answer, "valid")));
     const json_t *diagnostics = json_object_get(answer, "diagnostics");
-    static const char *const pointers[] = {"/sinc", "/outputMode", "/trigger/once", "/sink"};
-    assert_int_equal(json_array_size(diagnostics), 4);
-    for (size_t i = 0; i < 4; i++)
+    static const char *const pointers[] = {"/sinc", "/outputMode", "/trigger/once"};
+    assert_int_equal(json_array_size(diagnostics), 3); /* the sink does not lack besides */
+    for (size_t i = 0; i < 3; i++)
         assert_string_equal(text_of(json_array_get(diagnostics, i), "pointer"), pointers[i]);
     assert_non_null(strstr(text_of(json_array_get(diagnostics, 0), "detail"), "sink"));
     json_decref(answer);

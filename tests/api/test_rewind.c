@@ -151,8 +151,19 @@ static void the_state_is_made_again_from_a_snapshot_and_the_log(void **state)
     create("again");
     json_int_t end = next_batch("again");
     assert_true(count_snapshots("again") > 0);
+    char log[128], command[256], state_before[64];
+    (void)snprintf(log, sizeof log, "%s/server.log", server.dir);
     for (int to = (int)end - 2; to >= -1; to -= 3) {
+        json_t *status = get(&server, "/v1/queries/again/status", 200);
+        (void)snprintf(state_before, sizeof state_before, "%s", text_of(status, "stateReason"));
+        json_decref(status);
         rewind_to("again", to);
+        (void)snprintf(command, sizeof command,
+                       "grep -q '\"reason\":\"being rewound to batch %d\"' '%s'", to, log);
+        assert_int_equal(system(command), 0); /* NOLINT: it was shown ... */
+        status = get(&server, "/v1/queries/again/status", 200);
+        assert_string_equal(text_of(status, "stateReason"), state_before); /* ... and is over */
+        json_decref(status);
         start("again");
         assert_as_undisturbed("again");
         assert_int_equal(next_batch("again"), end);

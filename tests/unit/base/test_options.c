@@ -82,6 +82,10 @@ static void the_nearest_is_named(void **state)
     assert_null(strstr(err.text, "Did you mean"));
     assert_int_equal(check("headr", "true", &err), STATUS_UNKNOWN_OPTION);
     assert_non_null(strstr(err.text, "Did you mean header?"));
+    static const char *const names[] = {"a", "cot", "count", "k"};
+    assert_string_equal(nearest_name("coutn", names, 4), "count"); /* and not cot */
+    assert_string_equal(nearest_name("kk", names, 4), "k");
+    assert_null(nearest_name("day", names, 4)); /* which is no misspelling of a */
 }
 
 int main(void)

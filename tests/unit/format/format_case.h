@@ -160,4 +160,15 @@ static inline void expect_failure(struct format_case test, enum status status, e
     buffer_fini(&out);
 }
 
+/* It fails, and says `reason`. */
+static inline void expect_reason(struct format_case test, const char *reason)
+{
+    struct buffer out = {0};
+    struct error err = ERROR_INIT;
+    assert_int_not_equal(format_case_read(&test, &out, &err), OK);
+    if (strstr(err.text, reason) == NULL)
+        fail_msg("'%s' does not contain '%s'", err.text, reason);
+    buffer_fini(&out);
+}
+
 #endif

@@ -137,6 +137,11 @@ static void test_headers(void **state)
     expect_rows(test, "1|x\n");
     test.input = "v,id\n1,x\n";
     expect_failure(test, STATUS_FAILED_READ_FILE__NO_HINT, OK);
+    expect_reason(test, "column 1 of the header is 'v', and in the schema it is 'id'");
+    test.input = "id\n1\n";
+    expect_reason(test, "column 2 of the header is 'nothing', and in the schema it is 'v'");
+    test.input = "id,v,w\n1,x,2\n";
+    expect_reason(test, "the header names 3 columns, and the schema has 2");
 }
 
 static void test_broken_records(void **state)
