@@ -192,6 +192,7 @@ void check_warnings(struct arena *arena, struct analysis *analysis)
         .analysis = analysis,
         .min_policy = policy == NULL || strcmp(policy, "max") != 0,
     };
+    check_constants(arena, analysis, analysis->root);
     look_at_operators(&looker, analysis->root, false);
     if (looker.used > 0 && looker.min_policy)
         look_at_streams(&looker, analysis->root);

@@ -11,6 +11,11 @@
  * planning takes its nodes apart. */
 void check_warnings(struct arena *arena, struct analysis *analysis);
 
+/* Part of it: constants below `node` that fail wherever they are computed. */
+struct logical_node;
+void check_constants(struct arena *arena, struct analysis *analysis,
+                     const struct logical_node *node);
+
 /* Adds a copy of `warning` at the end. */
 void analysis_warn(struct arena *arena, struct analysis *analysis, struct analysis_warning warning);
 

@@ -3,6 +3,7 @@
  */
 #include "analyze/relation.h"
 #include "analyze/analyzer.h"
+#include "analyze/resolve_call.h"
 #include "base/check.h"
 #include "columnar/number_text.h"
 #include "expr/aggregate.h"
@@ -380,9 +381,10 @@ static enum status check_function_path(struct analyzer *analyzer, const struct a
                           ast->position_end, "name", path_quoted(analyzer, path), NULL);
 }
 
-static enum status resolve_table_function(struct analyzer *analyzer, const struct ast_relation *ast,
-                                          struct scope *outer, struct expr_list *outer_refs,
-                                          struct relation *out, struct error *err)
+static enum status resolve_known_table_function(struct analyzer *analyzer,
+                                                const struct ast_relation *ast, struct scope *outer,
+                                                struct expr_list *outer_refs, struct relation *out,
+                                                struct error *err)
 {
     struct scope *empty = arena_new_object(analyzer->arena, sizeof *empty);
     empty->outer = outer;
@@ -419,6 +421,17 @@ static enum status resolve_table_function(struct analyzer *analyzer, const struc
     analyzer_node(analyzer, out->node, ast->position, ast->position_end);
     out->scope = scope_new(analyzer, out->node, NULL, outer);
     return OK;
+}
+
+static enum status resolve_table_function(struct analyzer *analyzer, const struct ast_relation *ast,
+                                          struct scope *outer, struct expr_list *outer_refs,
+                                          struct relation *out, struct error *err)
+{
+    enum status status = resolve_known_table_function(analyzer, ast, outer, outer_refs, out, err);
+    const struct ast_path *name = &ast->function.name;
+    if (status != OK)
+        (void)routine_window_hint(name_text(analyzer, &name->parts[name->count - 1]), err);
+    return status;
 }
 
 /* ---- watermarks ---- */
@@ -585,7 +598,9 @@ static enum status apply_sample(struct analyzer *analyzer, const struct ast_samp
     if (relation->node->streaming && sample->kind != AST_SAMPLE_ROWS)
         return error_raise_at(err, STATUS__LEGACY_ERROR_TEMP_3102, sample->position,
                               sample->position_end, "msg",
-                              "Sampling is not supported on streaming DataFrames/Datasets", NULL);
+                              "Sampling is not supported on streaming DataFrames/Datasets. Write a "
+                              "condition, such as WHERE rand() < 0.1",
+                              NULL);
     struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
     struct expr *amount = NULL;
     if (sample->amount != NULL)

@@ -560,8 +560,8 @@ static enum status resolve_column(struct resolver *resolver, const struct ast_ex
     return OK;
 }
 
-enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, struct expr **out,
-                         struct error *err)
+static enum status resolve_kind(struct resolver *resolver, const struct ast_expr *ast,
+                                struct expr **out, struct error *err)
 {
     enum status status;
     switch (ast->kind) {
@@ -620,6 +620,15 @@ enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, 
         return resolve_subquery(resolver, ast, out, err);
     }
     return error_set(err, STATUS_INTERNAL_ERROR, "unknown kind of expression");
+}
+
+enum status resolve_expr(struct resolver *resolver, const struct ast_expr *ast, struct expr **out,
+                         struct error *err)
+{
+    enum status status = resolve_kind(resolver, ast, out, err);
+    if (status != OK && err->pointer[0] == '\0' && err->view[0] == '\0')
+        (void)error_at(err, ast->position, ast->position_end); /* if it has no place of its own */
+    return status;
 }
 
 /* ---- stars ---- */

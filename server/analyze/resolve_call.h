@@ -12,6 +12,11 @@ MUST_USE enum status resolve_arguments(struct resolver *resolver, const struct a
 MUST_USE enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *ast,
                                        const char *name, struct expr **out, struct error *err);
 
+/* routine_hint.c: says behind the text of the error which function is meant by the name. */
+void routine_hint(struct arena *arena, const char *name, struct error *err);
+/* Only of the windows of other systems; true if it is one. */
+bool routine_window_hint(const char *name, struct error *err);
+
 /* resolve_window.c */
 MUST_USE enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast,
                                   const char *name, struct expr **out, struct error *err);

@@ -160,6 +160,13 @@ static enum status split_one(struct analyzer *analyzer, const struct select_item
     return OK;
 }
 
+static enum status raise_nested(struct analyzer *analyzer, const struct expr *expr,
+                                struct error *err)
+{
+    return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS, expr->position,
+                          expr->position_end, "expression", expr_sql(analyzer, expr), NULL);
+}
+
 enum status split_generators(struct analyzer *analyzer, struct select_items *items,
                              struct pending_generators *pending, struct error *err)
 {
@@ -172,14 +179,12 @@ enum status split_generators(struct analyzer *analyzer, struct select_items *ite
         if (item->expr->kind == EXPR_GENERATOR) {
             for (uint32_t j = 0; j < item->expr->arg_count; j++)
                 if (expr_has_generator(item->expr->args[j]))
-                    return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS,
-                                       "expression", expr_sql(analyzer, item->expr), NULL);
+                    return raise_nested(analyzer, item->expr, err);
             TRY(split_one(analyzer, item, &out, pending, err));
             continue;
         }
         if (expr_has_generator(item->expr))
-            return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS,
-                               "expression", expr_sql(analyzer, item->expr), NULL);
+            return raise_nested(analyzer, item->expr, err);
         select_items_add(analyzer->arena, &out, *item);
     }
     *items = out;

@@ -203,15 +203,29 @@ static struct expr *printed_window(struct resolver *resolver, struct expr *time,
     return call;
 }
 
+/* A duration as it is written. */
+static const char *written(const struct resolver *resolver, const struct ast_expr *call,
+                           size_t index)
+{
+    const struct ast_expr *arg = call->call.args.items[index].expr;
+    return arena_strndup(resolver->analyzer->arena, resolver->analyzer->text.data + arg->position,
+                         (size_t)(arg->position_end - arg->position));
+}
+
 static enum status raise_range(struct resolver *resolver, const struct ast_expr *ast,
                                const struct expr *call, const char *name, int64_t value,
                                struct error *err)
 {
-    return error_raise_at(
-        err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, ast->position, ast->position_end,
-        "sqlExpr", expr_sql(resolver->analyzer, call), "exprName", name, "valueRange",
-        "(0, 9223372036854775807]", "currentValue",
-        arena_sprintf(resolver->analyzer->arena, "%lldL", (long long)value), NULL);
+    bool size = strcmp(name, "`window_duration`") == 0;
+    (void)error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, ast->position,
+                         ast->position_end, "sqlExpr", expr_sql(resolver->analyzer, call),
+                         "exprName", name, "valueRange", "(0, 9223372036854775807]", "currentValue",
+                         arena_sprintf(resolver->analyzer->arena, "%lldL", (long long)value), NULL);
+    (void)snprintf(err->text, sizeof err->text,
+                   "The %s of window() is %.200s, but has to be longer "
+                   "than zero",
+                   size ? "size" : "slide", written(resolver, ast, size ? 1 : 2));
+    return err->status;
 }
 
 static enum status check_durations(struct resolver *resolver, const struct ast_expr *ast,
@@ -224,7 +238,7 @@ static enum status check_durations(struct resolver *resolver, const struct ast_e
         return raise_range(resolver, ast, call, "`window_duration`", size, err);
     if (slide <= 0)
         return raise_range(resolver, ast, call, "`slide_duration`", slide, err);
-    const char *left = NULL, *right = NULL, *constraint = NULL;
+    const char *left = NULL, *right = NULL, *constraint = NULL, *text = NULL;
     int64_t left_value = 0, right_value = 0;
     int64_t distance = start < 0 ? -start : start;
     if (slide > size) {
@@ -233,21 +247,31 @@ static enum status check_durations(struct resolver *resolver, const struct ast_e
         constraint = "<=";
         left_value = slide;
         right_value = size;
+        text = arena_sprintf(arena,
+                             "The slide of window() is %.200s and longer than its size, %.200s: "
+                             "rows between two windows would be in none. Write the size first",
+                             written(resolver, ast, 2), written(resolver, ast, 1));
     } else if (distance >= slide) {
         left = "`abs(start_time)`";
         right = "`slide_duration`";
         constraint = "<";
         left_value = distance;
         right_value = slide;
+        text = arena_sprintf(arena,
+                             "The start of window() is %.200s, but has to be shorter than its "
+                             "slide, %.200s",
+                             written(resolver, ast, 3), written(resolver, ast, 2));
     } else {
         return OK;
     }
-    return error_raise_at(err, STATUS_DATATYPE_MISMATCH__PARAMETER_CONSTRAINT_VIOLATION,
-                          ast->position, ast->position_end, "sqlExpr",
-                          expr_sql(resolver->analyzer, call), "leftExprName", left, "leftExprValue",
-                          arena_sprintf(arena, "%lldL", (long long)left_value), "constraint",
-                          constraint, "rightExprName", right, "rightExprValue",
-                          arena_sprintf(arena, "%lldL", (long long)right_value), NULL);
+    (void)error_raise_at(err, STATUS_DATATYPE_MISMATCH__PARAMETER_CONSTRAINT_VIOLATION,
+                         ast->position, ast->position_end, "sqlExpr",
+                         expr_sql(resolver->analyzer, call), "leftExprName", left, "leftExprValue",
+                         arena_sprintf(arena, "%lldL", (long long)left_value), "constraint",
+                         constraint, "rightExprName", right, "rightExprValue",
+                         arena_sprintf(arena, "%lldL", (long long)right_value), NULL);
+    (void)snprintf(err->text, sizeof err->text, "%s", text);
+    return err->status;
 }
 
 /* ---- the nodes ---- */
