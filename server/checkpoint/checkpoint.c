@@ -9,6 +9,7 @@
 #include "checkpoint/epoch.h"
 #include "checkpoint/identity.h"
 #include "checkpoint/log_index.h"
+#include "checkpoint/snapshot_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ struct checkpoint {
     struct buffer scratch;
     int64_t intent, changes, commit; /* the last batch id of each kind */
     int64_t durable_commit;
+    int64_t snapshots_end;  /* found at open */
     uint32_t state_records; /* of the present attempt */
 
     struct progress_document *progress; /* a ring */
@@ -221,6 +223,8 @@ static enum status open_parts(struct checkpoint *checkpoint, const struct checkp
         TRY(vfs_make_dirs(checkpoint->vfs, checkpoint->dir, err));
         TRY(take_lock(checkpoint, err));
     }
+    /* first, because a checkpoint that is only looked at may go on */
+    TRY(snapshot_list_end(checkpoint->vfs, checkpoint->dir, &checkpoint->snapshots_end, err));
     TRY(log_index_build(&checkpoint->index, checkpoint->vfs, checkpoint->log_dir,
                         &checkpoint->summary, err));
     TRY(check_begun(checkpoint, err));
@@ -309,6 +313,7 @@ void checkpoint_facts(const struct checkpoint *checkpoint, struct recovery_facts
     facts->last_commit = checkpoint->index.last_commit;
     facts->last_sink_due = checkpoint->index.last_sink_due;
     facts->replay_end = checkpoint->index.replay_end;
+    facts->snapshots_end = checkpoint->snapshots_end;
 }
 
 int64_t checkpoint_replay_end(const struct checkpoint *checkpoint)

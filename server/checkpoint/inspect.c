@@ -10,6 +10,7 @@
 #include "checkpoint/log_history.h"
 #include "checkpoint/log_index.h"
 #include "checkpoint/recovery.h"
+#include "checkpoint/snapshot_list.h"
 #include "source/file_range.h"
 #include "state/state_store.h"
 
@@ -24,6 +25,7 @@ struct inspection {
     struct identity identity;
     struct log_index index;
     struct log_summary summary;
+    int64_t snapshots_end;
 };
 
 static enum status look(struct vfs *vfs, const char *dir, struct inspection *out, struct error *err)
@@ -34,6 +36,7 @@ static enum status look(struct vfs *vfs, const char *dir, struct inspection *out
     if (!found)
         return error_raise(err, STATUS_CHECKPOINT_NOT_FOUND, "path", dir, NULL);
     const char *log_dir = path_join(out->arena, dir, "log");
+    TRY(snapshot_list_end(vfs, dir, &out->snapshots_end, err)); /* before a live one goes on */
     TRY(log_index_build(&out->index, vfs, log_dir, &out->summary, err));
     if (out->summary.records == 0 && vfs_exists(vfs, path_join(out->arena, dir, "begun")))
         return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", log_dir, "reason",
@@ -41,8 +44,9 @@ static enum status look(struct vfs *vfs, const char *dir, struct inspection *out
     return OK;
 }
 
-static struct recovery_facts facts_of(const struct log_index *index)
+static struct recovery_facts facts_of(const struct inspection *it)
 {
+    const struct log_index *index = &it->index;
     return (struct recovery_facts){
         .last_intent = index->last_intent,
         .last_changes = index->last_changes,
@@ -50,13 +54,15 @@ static struct recovery_facts facts_of(const struct log_index *index)
         .last_sink_due = index->last_sink_due,
         .replay_end = index->replay_end,
         .sink_last = SINK_CANNOT_TELL,
+        .snapshots_end = it->snapshots_end,
     };
 }
 
 /* What a start does, as far as the log alone can say: the names are those of the start plan. */
-static const char *next_start(const struct log_index *index, char text[NEXT_START_SIZE])
+static const char *next_start(const struct inspection *it, char text[NEXT_START_SIZE])
 {
-    struct recovery_facts facts = facts_of(index);
+    const struct log_index *index = &it->index;
+    struct recovery_facts facts = facts_of(it);
     int64_t batch = index->last_intent;
     switch (recovery_decide(&facts)) {
     case RECOVERY_CORRUPT:
@@ -116,7 +122,7 @@ static void show_json(const struct inspection *it, const char *dir, struct buffe
                   ", \"tornBytes\": %" PRIu64
                   ", \"closed\": %s, \"nextStart\": \"%s\", \"nextStartText\": \"%s\"}",
                   it->summary.segments, it->summary.records, it->summary.size_bytes,
-                  it->summary.torn_bytes, index->closed ? "true" : "false", next_start(index, text),
+                  it->summary.torn_bytes, index->closed ? "true" : "false", next_start(it, text),
                   text);
 }
 
@@ -124,7 +130,7 @@ static void show_text(const struct inspection *it, const char *dir, struct buffe
 {
     const struct log_index *index = &it->index;
     char text[NEXT_START_SIZE];
-    const char *kind = next_start(index, text);
+    const char *kind = next_start(it, text);
     buffer_printf(out, "checkpoint  %s\n", dir);
     buffer_printf(out, "query       %s %s\n", it->identity.query_id, it->identity.query_name);
     buffer_printf(out, "created     %s\n", it->identity.created_at);
@@ -201,7 +207,7 @@ enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_
 {
     struct inspection it = {.arena = arena_new("inspection", 0)};
     enum status status = look(vfs, dir, &it, err);
-    struct recovery_facts facts = facts_of(&it.index);
+    struct recovery_facts facts = facts_of(&it);
     size_t snapshots = 0;
     uint32_t epoch = 0;
     if (status == OK)

@@ -27,6 +27,8 @@ const char *recovery_contradiction(const struct recovery_facts *facts)
         return "a batch before the last intent was never committed";
     if (due > changes)
         return "the sink was due for a batch whose changes are not logged";
+    if (facts->snapshots_end > changes + 1)
+        return "the state has a snapshot of a batch that the log has lost";
     if (sink == SINK_CANNOT_TELL)
         return "";
     if (sink < facts->replay_end)

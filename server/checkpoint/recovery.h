@@ -26,6 +26,7 @@ struct recovery_facts {
     int64_t last_sink_due; /* the last batch whose changes left the sink something to commit */
     int64_t sink_last;     /* SINK_CANNOT_TELL for a sink that keeps no record of batches */
     int64_t replay_end;    /* batches below it were run before a rewind: the sink may have them */
+    int64_t snapshots_end; /* no snapshot of the state is of this batch or a later one */
 };
 
 /* Pure: reads and writes nothing. */

@@ -32,6 +32,17 @@ enum status snapshot_list_read(struct vfs *vfs, const char *dir, struct arena *a
     return OK;
 }
 
+enum status snapshot_list_end(struct vfs *vfs, const char *dir, int64_t *end, struct error *err)
+{
+    struct arena *arena = arena_new("snapshots", 0);
+    int64_t *versions = NULL;
+    size_t count = 0;
+    enum status status = snapshot_list_read(vfs, dir, arena, &versions, &count, err);
+    *end = status == OK && count > 0 ? versions[count - 1] + 1 : 0;
+    arena_free(arena);
+    return status;
+}
+
 enum status snapshot_list_cut(struct vfs *vfs, const char *dir, int64_t version, struct error *err)
 {
     enum status status = OK;

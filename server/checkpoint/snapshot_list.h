@@ -18,6 +18,10 @@
 MUST_USE enum status snapshot_list_read(struct vfs *vfs, const char *dir, struct arena *arena,
                                         int64_t **out, size_t *count, struct error *err);
 
+/* One behind the newest of them; 0: there are none. */
+MUST_USE enum status snapshot_list_end(struct vfs *vfs, const char *dir, int64_t *end,
+                                       struct error *err);
+
 /* Removes those newer than `version`, and what is half written; durable when it returns. */
 MUST_USE enum status snapshot_list_cut(struct vfs *vfs, const char *dir, int64_t version,
                                        struct error *err);

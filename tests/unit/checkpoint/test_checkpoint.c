@@ -293,7 +293,7 @@ static void a_damaged_snapshot_is_found_by_verify(void **state)
 {
     struct world *world = *state;
     struct buffer out = {0};
-    const char *dir = DIR "/state/snapshot-00000000000000000007";
+    const char *dir = DIR "/state/snapshot-00000000000000000000";
     open_and_start(world);
     intent(world, 0);
     changes(world, 0, true);
@@ -305,6 +305,13 @@ static void a_damaged_snapshot_is_found_by_verify(void **state)
                      STATUS_CHECKPOINT__CORRUPT);
     assert_string_equal(error_param(&world->err, "path"), dir);
     assert_string_equal(error_param(&world->err, "reason"), "MANIFEST.tidemill is missing");
+    assert_int_equal(
+        vfs_make_dirs(world->vfs, DIR "/state/snapshot-00000000000000000001", &world->err), OK);
+    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+                     STATUS_CHECKPOINT__INCONSISTENT); /* the log has lost batch 1 */
+    checkpoint_close(world->checkpoint);
+    assert_int_equal(try_open(world, NULL), OK);
+    assert_int_equal(facts(world).snapshots_end, 2);
     buffer_fini(&out);
 }
 
