@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Breaks the commit protocol in believable ways, and checks that the tests notice.
 
-    mutants.py [NAME...]
+    mutants.py [--jobs N] [NAME...]
 
 Each mutant is a small change of one file.  The tree is copied, the mutant applied, and the runners
 built without sanitizers; then crash sweeps, recovery scenarios and drawn scenarios run.  A mutant
 under which all of them pass is a hole in the tests, and makes this red.
 """
+import argparse
 import glob
 import os
 import shutil
@@ -18,6 +19,33 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # name: (file, text, what it becomes)
 MUTANTS = {
+    "the_logged_intent_is_forgotten_at_a_restart": (
+        "server/worker/query.c",
+        "        query->intent = keep_intent(query, last);\n"
+        "        query->previous = keep_intent(query, checkpoint_previous_intent(query->checkpoint));\n"
+        "        query->next_batch_id = facts.last_intent;\n"
+        "        watermark_restore(&query->watermark, last->eviction_watermark_us);\n",
+        "        query->next_batch_id = facts.last_intent;\n"),
+    "the_sink_does_not_look_at_the_batch_id": (
+        "server/sink/sink_file.c",
+        "        else if (batch_id > sink->last_batch)\n            sink->last_batch = batch_id;\n",
+        ""),
+    "the_state_of_a_failed_attempt_is_kept": (
+        "server/worker/query.c",
+        "state_snapshot_load(query, query->next_batch_id - 1, err)",
+        "state_snapshot_load(query, query->next_batch_id, err)"),
+    "the_log_loses_what_the_state_needs": (
+        "server/checkpoint/checkpoint.c",
+        "    if (oldest > checkpoint->oldest_needed)\n        oldest = checkpoint->oldest_needed;\n",
+        ""),
+    "a_round_looks_at_too_few_rows": (
+        "server/exec/exchange.c",
+        "(uint32_t)(((round + 1) * PARTS + rounds - 1) / rounds)",
+        "(uint32_t)((round + 1) * PARTS / rounds)"),
+    "what_ends_on_the_disk_comes_out_of_the_first_part_only": (
+        "server/exec/join_spill.c",
+        "self->walking = *more = !self->walk.over;",
+        "self->walking = *more = false;"),
     "finishing_a_batch_forgets_the_next_watermark": (
         "server/worker/query.c",
         "watermark_restore(&query->watermark, changes->next_watermark_us);",
@@ -35,7 +63,7 @@ MUTANTS = {
         "server/checkpoint/recovery.c",
         "return RECOVERY_FINISH;\n    return RECOVERY_RERUN;",
         "return RECOVERY_START;\n    return RECOVERY_RERUN;"),
-    "a_rerun_plans_anew": (
+    "a_rerun_keeps_the_watermark_but_plans_anew": (
         "server/worker/query.c",
         "query->intent = keep_intent(query, last);",
         "query->intent = NULL;"),
@@ -44,8 +72,8 @@ MUTANTS = {
         "    TRY_OUT(checkpoint_append_commit(query->checkpoint, batch_id, err));\n",
         ""),
     "the_changes_of_the_state_are_left_out": (
-        "server/worker/micro_batch.c",
-        "    TRY_OUT(batch_append_state(query, err));\n",
+        "server/worker/batch_run.c",
+        "        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));\n",
         ""),
     "a_snapshot_holds_less_than_it_says": (
         "server/state/state_store.c",
@@ -111,13 +139,13 @@ def mutate(tree, name):
     return path, text
 
 
-def build(tree, out):
+def build(tree, out, jobs):
     configure = ["cmake", "-S", tree, "-B", out, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                  "-DFAILPOINTS=ON"]
     if shutil.which("ccache"):
         configure.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    return subprocess.run(["cmake", "--build", out, "--target", "scenario_run", "sim",
+    return subprocess.run(["cmake", "--build", out, "-j", str(jobs), "--target", "scenario_run", "sim",
                            *UNIT_TESTS],
                           stdout=subprocess.DEVNULL).returncode == 0
 
@@ -140,18 +168,22 @@ def passes(tree, out):
 
 
 def main():
-    names = sys.argv[1:] or list(MUTANTS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the builds")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join(MUTANTS))
+    arguments = parser.parse_args()
+    names, jobs = arguments.names or list(MUTANTS), arguments.jobs
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as work:
         tree, out = os.path.join(work, "tree"), os.path.join(work, "out")
         copy_tree(tree)
-        if not build(tree, out):
+        if not build(tree, out, jobs):
             sys.exit("the tree does not build")
         if not passes(tree, out):
             sys.exit("the tests are red without a mutant")
         for name in names:
             path, text = mutate(tree, name)
-            noticed = not build(tree, out) or not passes(tree, out)
+            noticed = not build(tree, out, jobs) or not passes(tree, out)
             print(f"{'caught  ' if noticed else 'SURVIVED'}  {name}", flush=True)
             if not noticed:
                 survivors.append(name)
