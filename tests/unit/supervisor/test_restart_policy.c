@@ -16,65 +16,65 @@
 
 #define S INT64_C(1000000)
 
+static const struct {
+    const char *why;
+    enum run_end end;
+    enum status status;
+    enum restart_mode mode;
+    int64_t attempts_max, attempts;
+    enum restart_action want;
+    int64_t want_delay_us;
+} cases[] = {
+    {"stopped as asked", RUN_STOPPED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_STOPPED, 0},
+    {"stopped, even with mode always", RUN_STOPPED, OK, RESTART_ALWAYS, 20, 0, RESTART_TO_STOPPED,
+     0},
+    {"availableNow is done", RUN_FINISHED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_FINISHED, 0},
+    {"mode always starts a finished query again", RUN_FINISHED, OK, RESTART_ALWAYS, 20, 0,
+     RESTART_TO_RETRYING, S},
+    {"an error of the user cannot heal", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ON_FAILURE, 20,
+     0, RESTART_TO_FAILED, 0},
+    {"not even with mode always", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ALWAYS, 20, 0,
+     RESTART_TO_FAILED, 0},
+    {"a crash is tried again", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 0,
+     RESTART_TO_RETRYING, S},
+    {"the delay doubles", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 3,
+     RESTART_TO_RETRYING, 8 * S},
+    {"up to its limit", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 12,
+     RESTART_TO_RETRYING, 120 * S},
+    {"without overflow after years", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, INT64_MAX,
+     4000000000, RESTART_TO_RETRYING, 120 * S},
+    {"the attempts are used up", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 20,
+     RESTART_TO_FAILED, 0},
+    {"no attempt is allowed", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 0, 0,
+     RESTART_TO_FAILED, 0},
+    {"a path without permission is tried a few times", RUN_FAILED, STATUS_PATH_NOT_USABLE,
+     RESTART_ON_FAILURE, INT64_MAX, 2, RESTART_TO_RETRYING, 4 * S},
+    {"and then needs a person", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ALWAYS, INT64_MAX, 3,
+     RESTART_TO_FAILED, 0},
+    {"a query may allow fewer", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ON_FAILURE, 1, 1,
+     RESTART_TO_FAILED, 0},
+    {"a path that is gone may come back", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
+     INT64_MAX, 11, RESTART_TO_RETRYING, 120 * S},
+    {"but is not waited for for ever", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
+     INT64_MAX, 12, RESTART_TO_FAILED, 0},
+    {"a disk that fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 29,
+     RESTART_TO_RETRYING, 120 * S},
+    {"fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 30, RESTART_TO_FAILED,
+     0},
+    {"a worker that dies at each attempt", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE,
+     INT64_MAX, 29, RESTART_TO_RETRYING, 120 * S},
+    {"is not started for ever", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ALWAYS, INT64_MAX, 30,
+     RESTART_TO_FAILED, 0},
+    {"unless the query says how often", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 100000,
+     30, RESTART_TO_RETRYING, 120 * S},
+    {"a full disk is waited for", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, INT64_MAX,
+     1000000, RESTART_TO_RETRYING, 120 * S},
+    {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
+};
+
 static void decides_by_table(void **state)
 {
     (void)state;
-    static const struct {
-        const char *why;
-        enum run_end end;
-        enum status status;
-        enum restart_mode mode;
-        int64_t attempts_max, attempts;
-        enum restart_action want;
-        int64_t want_delay_us;
-    } cases[] = {
-        {"stopped as asked", RUN_STOPPED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_STOPPED, 0},
-        {"stopped, even with mode always", RUN_STOPPED, OK, RESTART_ALWAYS, 20, 0,
-         RESTART_TO_STOPPED, 0},
-        {"availableNow is done", RUN_FINISHED, OK, RESTART_ON_FAILURE, 20, 0, RESTART_TO_FINISHED,
-         0},
-        {"mode always starts a finished query again", RUN_FINISHED, OK, RESTART_ALWAYS, 20, 0,
-         RESTART_TO_RETRYING, S},
-        {"an error of the user cannot heal", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ON_FAILURE,
-         20, 0, RESTART_TO_FAILED, 0},
-        {"not even with mode always", RUN_FAILED, STATUS_DIVIDE_BY_ZERO, RESTART_ALWAYS, 20, 0,
-         RESTART_TO_FAILED, 0},
-        {"a crash is tried again", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 0,
-         RESTART_TO_RETRYING, S},
-        {"the delay doubles", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 3,
-         RESTART_TO_RETRYING, 8 * S},
-        {"up to its limit", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, 20, 12,
-         RESTART_TO_RETRYING, 120 * S},
-        {"without overflow after years", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE,
-         INT64_MAX, 4000000000, RESTART_TO_RETRYING, 120 * S},
-        {"the attempts are used up", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 20, 20,
-         RESTART_TO_FAILED, 0},
-        {"no attempt is allowed", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE, 0, 0,
-         RESTART_TO_FAILED, 0},
-        {"a path without permission is tried a few times", RUN_FAILED, STATUS_PATH_NOT_USABLE,
-         RESTART_ON_FAILURE, INT64_MAX, 2, RESTART_TO_RETRYING, 4 * S},
-        {"and then needs a person", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ALWAYS, INT64_MAX,
-         3, RESTART_TO_FAILED, 0},
-        {"a query may allow fewer", RUN_FAILED, STATUS_PATH_NOT_USABLE, RESTART_ON_FAILURE, 1, 1,
-         RESTART_TO_FAILED, 0},
-        {"a path that is gone may come back", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
-         INT64_MAX, 11, RESTART_TO_RETRYING, 120 * S},
-        {"but is not waited for for ever", RUN_FAILED, STATUS_FILE_NOT_FOUND, RESTART_ON_FAILURE,
-         INT64_MAX, 12, RESTART_TO_FAILED, 0},
-        {"a disk that fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 29,
-         RESTART_TO_RETRYING, 120 * S},
-        {"fails", RUN_FAILED, STATUS_IO_FAILURE, RESTART_ON_FAILURE, INT64_MAX, 30,
-         RESTART_TO_FAILED, 0},
-        {"a worker that dies at each attempt", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE,
-         INT64_MAX, 29, RESTART_TO_RETRYING, 120 * S},
-        {"is not started for ever", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ALWAYS, INT64_MAX, 30,
-         RESTART_TO_FAILED, 0},
-        {"unless the query says how often", RUN_FAILED, STATUS_WORKER_DIED, RESTART_ON_FAILURE,
-         100000, 30, RESTART_TO_RETRYING, 120 * S},
-        {"a full disk is waited for", RUN_FAILED, STATUS_DISK_FULL, RESTART_ON_FAILURE, INT64_MAX,
-         1000000, RESTART_TO_RETRYING, 120 * S},
-        {"mode never", RUN_FAILED, STATUS_WORKER_DIED, RESTART_NEVER, 20, 0, RESTART_TO_FAILED, 0},
-    };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].why);
         for (int jitter = 0; jitter <= 2; jitter++) {
