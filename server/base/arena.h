@@ -3,8 +3,8 @@
  *
  * The name of an arena is its lifetime: `request`, `query`, `batch`.  An arena is always passed in
  * by the caller, who thereby decides how long the result lives; there is no current arena.
- * Running out of memory ends the process (a worker is restarted by its supervisor, and the commit
- * protocol makes that safe); running over the arena's limit, or asking arena_alloc() for one object
+ * Running out of memory ends the process (memory_limit.h: the worker's query is FAILED, and can be
+ * started again); running over the arena's limit, or asking arena_alloc() for one object
  * that the machine has no room for, is an ordinary STATUS_LIMIT_EXCEEDED error.
  *
  * Threads: one arena belongs to one thread at a time.
