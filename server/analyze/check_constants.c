@@ -64,6 +64,12 @@ static enum status look_at_slot(struct expr **slot, void *arg, struct error *err
     return OK;
 }
 
+static bool is_longer_than_zero(const struct vector *gap)
+{
+    const struct calendar_interval *value = &VECTOR_VALUES(struct calendar_interval, gap)[0];
+    return value->months > 0 || value->days > 0 || value->micros > 0;
+}
+
 /* Without a gap a row is in no session, and is left out. */
 static void look_at_gap(const struct search *search)
 {
@@ -72,8 +78,10 @@ static void look_at_gap(const struct search *search)
     const struct logical_node *node = search->node;
     if (!expr_is_foldable(node->session.gap) ||
         expr_constant(search->arena, node->session.gap, search->analysis->time_zone, &gap, &err) !=
-            OK ||
-        !vector_is_null(gap, 0))
+            OK)
+        return;
+    bool null = vector_is_null(gap, 0);
+    if (!null && (gap->type->id != TYPE_INTERVAL || is_longer_than_zero(gap)))
         return;
     const struct expr *place = node->session.gap;
     while (place->position < 0 && place->arg_count == 1)
@@ -82,8 +90,10 @@ static void look_at_gap(const struct search *search)
         search->arena, search->analysis,
         (struct analysis_warning){
             .name = "NO_SESSIONS",
-            .text = "The gap of session_window() is no interval: every row is left out. "
-                    "Write a number and a unit, such as '5 minutes'",
+            .text = null ? "The gap of session_window() is no interval: every row is left out. "
+                           "Write a number and a unit, such as '5 minutes'"
+                         : "The gap of session_window() is not longer than zero: every row is left "
+                           "out",
             .position = place->position < 0 ? node->position : place->position,
             .position_end = place->position < 0 ? node->position_end : place->position_end,
             .view = node->view,

@@ -154,6 +154,25 @@ KERNEL(kernel_from_unixtime)
 
 /* ---- resolvers ---- */
 
+/* Letters that are easily taken for others. */
+static void explain_letters(struct bytes pattern, struct error *err)
+{
+    static const struct {
+        char letter;
+        const char *hint;
+    } letters[] = {
+        {'Y', ". Y is the year of weeks: the year is yyyy"},
+        {'D', ". D is the day of the year: the day of the month is dd"},
+        {'A', ". A is the millisecond of the day: AM and PM are a"},
+    };
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
+        size_t used = strlen(err->text);
+        if (memchr(pattern.data, letters[i].letter, pattern.size_bytes) != NULL &&
+            used < sizeof err->text)
+            (void)snprintf(err->text + used, sizeof err->text - used, "%s", letters[i].hint);
+    }
+}
+
 /* Binds the options; compiles argument 1 if it is constant. */
 static enum status bind_pattern(struct resolve_context *ctx, struct expr *call,
                                 enum datetime_pattern_use use, struct text_options **out,
@@ -173,8 +192,11 @@ static enum status bind_pattern(struct resolve_context *ctx, struct expr *call,
     TRY(function_constant(ctx, call, 1, "format", &pattern, err));
     if (pattern->type->id != TYPE_STRING || vector_is_null(pattern, 0))
         return OK;
-    return datetime_pattern_compile(ctx->arena, VECTOR_VALUES(struct bytes, pattern)[0], use,
-                                    &options->pattern, err);
+    struct bytes text = VECTOR_VALUES(struct bytes, pattern)[0];
+    enum status status = datetime_pattern_compile(ctx->arena, text, use, &options->pattern, err);
+    if (status != OK && text.size_bytes > 0)
+        explain_letters(text, err);
+    return status;
 }
 
 /* Without a pattern these are casts. */
