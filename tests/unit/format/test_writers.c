@@ -130,10 +130,9 @@ static void test_json_numbers(void **state)
     int64_t number = 1;
     for (int i = 0; i < 18; i++, number *= 10) {
         for (int64_t k = -1; k <= 1; k++) {
-            buffer_printf(&rows, "{\"l\" : %lld}\n{\"l\" : %lld}\n", (long long)(number + k),
-                          (long long)-(number + k));
-            buffer_printf(&want, "{\"l\":%lld}\n{\"l\":%lld}\n", (long long)(number + k),
-                          (long long)-(number + k));
+            long long value = number + k;
+            buffer_printf(&rows, "{\"l\" : %lld}\n{\"l\" : %lld}\n", value, -value);
+            buffer_printf(&want, "{\"l\":%lld}\n{\"l\":%lld}\n", value, -value);
         }
     }
     expect_file(
