@@ -94,7 +94,10 @@ class Case:
     def feed_last(self):
         """What meets all of the state, and what closes it."""
         count = self.runs * FILES_PER_RUN
-        self.write("s", "90", [self.row(i) for i in range(count)] + [dict(self.row(i), v=50 + i) for i in range(count)])
+        # A log without its newest batch, if that had no rows, is that of a crash before it.  Rows that only
+        # that batch made late are left out: what becomes of them may be either.
+        again = [i for i in range(count) if not count - 5 <= i < count - 2]
+        self.write("s", "90", [self.row(i) for i in again] + [dict(self.row(i), v=50 + i) for i in again])
         for i in range(2):
             for source in ("s", "r") if self.join else ("s",):
                 self.write(source, f"{91 + i}", [{"k": 9, "v": 0, "at": stamp(CLOSE + i), "pad": "z"}])
