@@ -68,7 +68,7 @@ enum status kernel_check_elements(const struct kernel_call *call, size_t element
 
 enum status kernel_check_work(const struct kernel_call *call, size_t steps, struct error *err)
 {
-    size_t most = call->ctx->bytes_max == 0 ? SIZE_MAX : 4 * call->ctx->bytes_max;
+    size_t most = call->ctx->bytes_max == 0 ? SIZE_MAX : call->ctx->bytes_max;
     return steps <= most ? OK : too_large(call, "the steps", most, err);
 }
 

@@ -15,8 +15,8 @@
 #include "expr/function.h"
 #include "expr/program.h"
 
-#define SMALL_BYTES ((size_t)64 << 10) /* what two texts make of each other is their product */
-#define BUILT_BYTES ((size_t)1 << 20)  /* on the way */
+#define SMALL_BYTES ((size_t)64 << 10)  /* what two texts make of each other is their product */
+#define BUILT_BYTES ((size_t)256 << 10) /* on the way */
 
 /* About the bytes of a value as a text; of a large one, some number above SMALL_BYTES. */
 static size_t value_bytes(const struct vector *vector, uint32_t row)
