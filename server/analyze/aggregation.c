@@ -48,17 +48,9 @@ enum status resolve_grouping_call(struct resolver *resolver, const struct ast_ex
 
 static enum status check_key(struct analyzer *analyzer, const struct expr *key, struct error *err)
 {
-    const struct expr *at = key;
-    if (expr_has_aggregate(key)) {
-        while (at->kind != EXPR_AGGREGATE) {
-            uint32_t i = 0;
-            while (i + 1 < at->arg_count && !expr_has_aggregate(at->args[i]))
-                i++;
-            at = at->args[i];
-        }
-        return error_raise_at(err, STATUS_GROUP_BY_AGGREGATE, at->position, at->position_end,
-                              "sqlExpr", expr_qualified(analyzer, at), NULL);
-    }
+    if (expr_has_aggregate(key))
+        return error_raise_at(err, STATUS_GROUP_BY_AGGREGATE, key->position, key->position_end,
+                              "sqlExpr", expr_qualified(analyzer, key), NULL);
     if (key->type->id == TYPE_INTERVAL || key->type->id == TYPE_VARIANT)
         return error_raise_at(err, STATUS_GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE, key->position,
                               key->position_end, "sqlExpr", expr_sql(analyzer, key), "dataType",
@@ -685,8 +677,9 @@ enum status grouping_node(struct analyzer *analyzer, struct grouping *grouping,
             return error_raise_at(err, STATUS_WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE, key->position,
                                   key->position_end, "clauseName", "GROUP BY", NULL);
         if (expr_has_generator(key))
-            return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS,
-                               "expression", expr_sql(analyzer, key), NULL);
+            return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NESTED_IN_EXPRESSIONS,
+                                  key->position, key->position_end, "expression",
+                                  expr_sql(analyzer, key), NULL);
     }
     struct arena *arena = analyzer->arena;
     uint32_t keys = grouping->keys.count, aggregates = grouping->aggregates.count;

@@ -55,11 +55,18 @@ static enum status watermark_column(struct analyzer *analyzer, const struct wate
     TRY(parser_expr(analyzer->arena, bytes_of_text(spec->column), &ast, err));
     struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
     struct expr *expr;
-    TRY(resolve_expr(&resolver, ast, &expr, err));
+    bool nested = ast->kind == AST_EXPR_COLUMN && ast->column.count > 1;
+    enum status status = resolve_expr(&resolver, ast, &expr, err);
+    if (nested && status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION) {
+        error_clear(err);
+        return error_raise(err, STATUS_EVENT_TIME_MUST_BE_TOP_LEVEL_COLUMN, "eventExpr",
+                           spec->column, NULL);
+    }
+    TRY(status);
     if (expr->kind != EXPR_COLUMN ||
         logical_find_output(relation->node, expr->column.attribute_id, &mark.ordinal) == NULL)
         return error_raise(err, STATUS_EVENT_TIME_MUST_BE_TOP_LEVEL_COLUMN, "eventExpr",
-                           expr_sql(analyzer, expr), NULL);
+                           nested ? spec->column : expr_sql(analyzer, expr), NULL);
     return relation_watermark(analyzer, relation, &mark, err);
 }
 

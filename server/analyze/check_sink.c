@@ -65,16 +65,26 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
     return err->status;
 }
 
+/* File formats of Spark that only append; which of them is not there is the second question. */
+static bool only_appends(const char *format)
+{
+    static const char *const formats[] = {"binaryFile", "orc", "parquet", "xml"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcasecmp(format, formats[i]) == 0)
+            return true;
+    return false;
+}
+
 enum status check_sink_mode(const struct sink_spec *sink, enum output_mode mode, struct error *err)
 {
     static const char *const names[] = {"append", "update", "complete"};
     const struct sink_ops *ops = sink_find(sink->format);
-    if (ops == NULL) {
+    if (ops == NULL && (mode == MODE_APPEND || !only_appends(sink->format))) {
         (void)raise_no_sink(sink->format, err);
         (void)snprintf(err->pointer, sizeof err->pointer, "/sink/format");
         return err->status;
     }
-    if (ops->modes[mode])
+    if (ops != NULL && ops->modes[mode])
         return OK;
     (void)error_raise(err, STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE, "outputMode",
                       names[mode], "className", sink->format, NULL);

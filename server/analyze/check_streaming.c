@@ -129,6 +129,27 @@ static bool has_event_key(const struct logical_node *node)
 
 /* ---- raising ---- */
 
+/* A step of a view, which is no SQL: "/views/0/dropDuplicates".  False: it is SQL, or of a source.
+ */
+static bool point_at_step(const struct checker *checker, const struct logical_node *node)
+{
+    const struct query_spec *spec = checker->analysis->spec;
+    const char *step = "from";
+    if (node->kind == LOGICAL_DEDUP)
+        step = node->dedup.within_watermark ? "dropDuplicatesWithinWatermark" : "dropDuplicates";
+    else if (node->kind == LOGICAL_WATERMARK)
+        step = "watermark";
+    for (size_t i = 0; node->view != NULL && i < spec->view_count; i++) {
+        if (strcmp(spec->views[i].name, node->view) != 0 || spec->views[i].from == NULL)
+            continue;
+        struct error *err = checker->err;
+        (void)snprintf(err->pointer, sizeof err->pointer, "/views/%zu/%s", i, step);
+        err->position = err->position_end = -1;
+        return true;
+    }
+    return false;
+}
+
 static enum status at_node(const struct checker *checker, const struct logical_node *node)
 {
     struct error *err = checker->err;
@@ -136,6 +157,8 @@ static enum status at_node(const struct checker *checker, const struct logical_n
         err->position = node->position;
         err->position_end = node->position_end;
     }
+    if (point_at_step(checker, node))
+        return err->status;
     if (node->view != NULL && err->view[0] == '\0')
         (void)snprintf(err->view, sizeof err->view, "%s", node->view);
     return err->status;
@@ -253,8 +276,10 @@ static enum status rule_session_has_another_key(const struct checker *checker,
                                         strcmp(node->output[i]->name, "session_window") == 0))
             return OK;
     }
-    return raise_text(checker, node,
-                      "A session window of a stream needs another grouping key besides it");
+    return raise_text(
+        checker, node,
+        "A session window of a stream needs another grouping key besides it. Group by "
+        "a column, too, such as that of the user");
 }
 
 static enum status rule_pivot_is_two_aggregations(const struct checker *checker,
@@ -264,7 +289,8 @@ static enum status rule_pivot_is_two_aggregations(const struct checker *checker,
         return OK;
     return raise_text(checker, node,
                       "Detected pattern of possible 'correctness' issue due to global watermark: "
-                      "PIVOT is two aggregations");
+                      "PIVOT is two aggregations. Write one, such as sum(x) FILTER (WHERE k = 'a') "
+                      "for each column");
 }
 
 static enum status rule_sort(const struct checker *checker, const struct logical_node *node)
@@ -272,9 +298,11 @@ static enum status rule_sort(const struct checker *checker, const struct logical
     if (node->kind != LOGICAL_SORT ||
         (checker->mode == MODE_COMPLETE && has_below(node, is_plain_aggregate)))
         return OK;
-    return raise_text(checker, node,
-                      "Sorting is not supported on streaming DataFrames/Datasets, unless it is on "
-                      "aggregated DataFrame/Dataset in Complete output mode");
+    return raise_text(
+        checker, node,
+        "Sorting is not supported on streaming DataFrames/Datasets, unless it is on "
+        "aggregated DataFrame/Dataset in Complete output mode. Leave ORDER BY out, or "
+        "sort what reads the output");
 }
 
 static enum status rule_limit(const struct checker *checker, const struct logical_node *node)
@@ -283,11 +311,12 @@ static enum status rule_limit(const struct checker *checker, const struct logica
         return OK;
     if (node->limit.offset > 0)
         return raise_text(checker, node,
-                          "Offset is not supported on streaming DataFrames/Datasets");
+                          "Offset is not supported on streaming DataFrames/Datasets. Leave OFFSET "
+                          "out");
     if (node->limit.limit >= 0 && checker->mode == MODE_UPDATE)
         return raise_text(checker, node,
                           "Limits are not supported on streaming DataFrames/Datasets in Update "
-                          "output mode");
+                          "output mode. Leave LIMIT out, or use append or complete mode");
     return OK;
 }
 
@@ -299,7 +328,8 @@ static enum status rule_union(const struct checker *checker, const struct logica
         if (!node->children[i]->streaming)
             return raise_text(checker, node,
                               "Union between streaming and batch DataFrames/Datasets is not "
-                              "supported");
+                              "supported. Declare both under sources: a source reads once what is "
+                              "there, too");
     return OK;
 }
 
@@ -318,10 +348,13 @@ static enum status rule_set_operation(const struct checker *checker,
         return OK;
     if (node->set_operation.is_intersect)
         return raise_text(checker, node,
-                          "Intersect of streaming DataFrames/Datasets is not supported");
+                          "Intersect of streaming DataFrames/Datasets is not supported. Join them "
+                          "on their columns (LEFT SEMI JOIN)");
     if (node->children[1]->streaming)
-        return raise_text(checker, node,
-                          "Except on a streaming DataFrame/Dataset on the right is not supported");
+        return raise_text(
+            checker, node,
+            "Except on a streaming DataFrame/Dataset on the right is not supported. A "
+            "table may stand there: declare it under tables");
     if (checker->mode != MODE_APPEND || has_event_output(node))
         return OK;
     error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
@@ -338,67 +371,164 @@ static const char *window_columns(const struct checker *checker, const struct lo
     return node->output[node->output_count - node->window.function_count]->name;
 }
 
-/* rank() is shown with its order keys, aggregates with their columns: RANK(N#), SUM(N#). */
-static void add_window_function(struct buffer *out, const struct expr *window)
+/* What a window needs from below it, numbered as Spark meets it: what is no column is shown as
+ * _W0, _W1, ...  Columns of the select list are there already. */
+struct needed {
+    const struct logical_node *aggregate; /* of the same SELECT, or NULL */
+    const struct logical_node *list;      /* the project of the select list, or NULL */
+    uint32_t columns[16];
+    uint32_t column_count, count;
+};
+
+static const struct logical_node *aggregate_of_window(const struct logical_node *node)
+{
+    const struct logical_node *below = node->children[0];
+    while (below->kind == LOGICAL_FILTER || below->kind == LOGICAL_WINDOW)
+        below = below->children[0];
+    return below->kind == LOGICAL_AGGREGATE ? below : NULL;
+}
+
+static bool is_result_of(const struct logical_node *aggregate, const struct expr *column)
+{
+    for (uint32_t i = 0; aggregate != NULL && i < aggregate->aggregate.aggregate_count; i++)
+        if (aggregate->aggregate.aggregates[i]->aggregate.result_id == column->column.attribute_id)
+            return true;
+    return false;
+}
+
+static bool is_selected(const struct logical_node *list, uint32_t id)
+{
+    for (uint32_t i = 0; list != NULL && i < list->output_count; i++)
+        if (list->project.exprs[i]->kind == EXPR_COLUMN &&
+            list->project.exprs[i]->column.attribute_id == id)
+            return true;
+    return false;
+}
+
+/* The number that a part is shown by, -1: it is shown as it is. */
+static int number_of(struct needed *needed, const struct expr *expr)
+{
+    if (expr->kind != EXPR_COLUMN)
+        return expr_is_foldable(expr) ? -1 : (int)needed->count++;
+    if (is_result_of(needed->aggregate, expr))
+        return (int)needed->count++;
+    uint32_t id = expr->column.attribute_id;
+    for (uint32_t i = 0; i < needed->column_count; i++)
+        if (needed->columns[i] == id)
+            return -1;
+    if (is_selected(needed->list, id) ||
+        needed->column_count == sizeof needed->columns / sizeof needed->columns[0])
+        return -1;
+    needed->columns[needed->column_count++] = id;
+    needed->count++;
+    return -1;
+}
+
+static void add_upper(struct buffer *out, struct buffer *part)
+{
+    for (size_t i = 0; i < part->size_bytes; i++)
+        buffer_add_byte(out,
+                        (uint8_t)(part->data[i] >= 'a' && part->data[i] <= 'z' ? part->data[i] - 32
+                                                                               : part->data[i]));
+    buffer_fini(part);
+}
+
+static bool is_rank(const char *name)
+{
+    return strncasecmp(name, "rank", 4) == 0 || strncasecmp(name, "dense_rank", 10) == 0 ||
+           strncasecmp(name, "percent_rank", 12) == 0;
+}
+
+static bool takes_ignore_nulls(const char *name)
+{
+    static const char *const names[] = {"first_value(", "last_value(", "nth_value(",
+                                        "first(",       "last(",       "any_value("};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncasecmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Aggregates are shown with their columns: SUM(N#), LAG(N#, -1, NULL), SUM(_W0#). */
+static void add_window_function(struct buffer *out, const struct expr *window,
+                                struct needed *needed)
 {
     const struct expr *function = window->args[0];
     struct buffer text = {0};
     expr_print_name(&text, function);
     const char *name = buffer_text(&text);
-    bool rank = strncasecmp(name, "rank", 4) == 0 || strncasecmp(name, "dense_rank", 10) == 0 ||
-                strncasecmp(name, "percent_rank", 12) == 0;
-    for (const char *c = name; *c != '\0' && *c != '('; c++)
-        buffer_add_byte(out, (uint8_t)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c));
+    struct buffer head = {0};
+    buffer_add(&head, text.data, strcspn(name, "("));
+    add_upper(out, &head);
     buffer_add_byte(out, '(');
-    uint32_t count = rank ? window->window.order_count : function->arg_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct expr *arg = rank ? window->window.order[i].expr : function->args[i];
+    for (uint32_t i = 0; !is_rank(name) && i < function->arg_count; i++) {
+        const struct expr *arg = function->args[i];
         struct buffer part = {0};
-        expr_print_name(&part, arg);
-        for (size_t j = 0; j < part.size_bytes; j++)
-            buffer_add_byte(out,
-                            (uint8_t)(part.data[j] >= 'a' && part.data[j] <= 'z' ? part.data[j] - 32
-                                                                                 : part.data[j]));
-        buffer_add_text(out, arg->kind == EXPR_COLUMN ? "#" : "");
-        if (i + 1 < count)
-            buffer_add_text(out, ", ");
-        buffer_fini(&part);
+        int number = number_of(needed, arg);
+        buffer_add_text(&part, i > 0 ? ", " : "");
+        if (strncasecmp(name, "lag(", 4) == 0 && i == 1)
+            buffer_add_byte(&part, '-');
+        if (number >= 0)
+            buffer_printf(&part, "_w%d", number);
+        else
+            expr_print_name(&part, arg);
+        buffer_add_text(&part, number >= 0 || arg->kind == EXPR_COLUMN ? "#" : "");
+        add_upper(out, &part);
     }
-    buffer_add_byte(out, ')');
+    if (takes_ignore_nulls(name))
+        buffer_add_text(out, ", FALSE");
+    if (function->kind == EXPR_AGGREGATE && function->aggregate.filter != NULL)
+        buffer_printf(out, ") FILTER (WHERE _W%d#", number_of(needed, function->aggregate.filter));
     buffer_fini(&text);
 }
 
-static void add_upper_qualified(struct buffer *out, const struct expr *expr)
+static void add_upper_qualified(struct buffer *out, const struct expr *expr, int number)
 {
     struct buffer part = {0};
-    if (expr->kind == EXPR_COLUMN && expr->column.qualifier != NULL)
+    if (number >= 0)
+        buffer_printf(&part, "_w%d", number);
+    else if (expr->kind == EXPR_COLUMN && expr->column.qualifier != NULL)
         buffer_printf(&part, "%s.", expr->column.qualifier);
-    else if (expr->kind == EXPR_COLUMN)
+    else if (expr->kind == EXPR_COLUMN && strcasecmp(expr->column.name, "window") != 0)
         buffer_add_text(&part, "__auto_generated_subquery_name.");
-    expr_print_name(&part, expr);
-    for (size_t i = 0; i < part.size_bytes; i++)
-        buffer_add_byte(out,
-                        (uint8_t)(part.data[i] >= 'a' && part.data[i] <= 'z' ? part.data[i] - 32
-                                                                             : part.data[i]));
-    buffer_fini(&part);
+    if (number < 0)
+        expr_print_name(&part, expr);
+    add_upper(out, &part);
 }
 
-static void add_window_spec(struct buffer *out, const struct expr *window)
+/* A rank gets its order keys as arguments: into `function`, whose list is still open. */
+static void add_window_spec(struct buffer *out, const struct expr *window, struct needed *needed,
+                            struct buffer *function)
 {
+    bool rank = is_rank(buffer_text(function));
     buffer_add_byte(out, '(');
     for (uint32_t i = 0; i < window->window.partition_count; i++) {
+        const struct expr *key = window->args[1 + i];
         buffer_add_text(out, i == 0 ? "PARTITION BY " : ", ");
-        add_upper_qualified(out, window->args[1 + i]);
+        add_upper_qualified(out, key, number_of(needed, key));
     }
     for (uint32_t i = 0; i < window->window.order_count; i++) {
         const struct sort_key *key = &window->window.order[i];
+        int number = number_of(needed, key->expr);
         buffer_add_text(out, i > 0                                ? ", "
                              : window->window.partition_count > 0 ? " ORDER BY "
                                                                   : "ORDER BY ");
-        add_upper_qualified(out, key->expr);
+        add_upper_qualified(out, key->expr, number);
         buffer_printf(out, " %s NULLS %s", key->descending ? "DESC" : "ASC",
                       key->nulls_first ? "FIRST" : "LAST");
+        struct buffer part = {0};
+        buffer_add_text(&part, i > 0 ? ", " : "");
+        if (number >= 0)
+            buffer_printf(&part, "_w%d", number);
+        else
+            expr_print_name(&part, key->expr);
+        buffer_add_text(&part, "#");
+        if (rank)
+            add_upper(function, &part);
+        else
+            buffer_fini(&part);
     }
+    buffer_add_byte(function, ')');
     struct buffer sql = {0};
     expr_print_sql(&sql, window);
     const char *text = buffer_text(&sql);
@@ -412,14 +542,20 @@ static void add_window_spec(struct buffer *out, const struct expr *window)
     buffer_fini(&sql);
 }
 
+static const struct logical_node *list_of(const struct checker *checker)
+{
+    const struct logical_node *root = checker->analysis->root;
+    while (root->kind != LOGICAL_PROJECT && root->child_count == 1)
+        root = root->children[0];
+    return root->kind == LOGICAL_PROJECT ? root : NULL;
+}
+
 static const char *window_alias(const struct checker *checker, const struct logical_node *node)
 {
     /* The select item that is nothing but the window gives it its name. */
     uint32_t id = node->output[node->output_count - node->window.function_count]->id;
-    const struct logical_node *root = checker->analysis->root;
-    while (root->kind != LOGICAL_PROJECT && root->child_count == 1)
-        root = root->children[0];
-    for (uint32_t i = 0; root->kind == LOGICAL_PROJECT && i < root->output_count; i++)
+    const struct logical_node *root = list_of(checker);
+    for (uint32_t i = 0; root != NULL && i < root->output_count; i++)
         if (root->project.exprs[i]->kind == EXPR_COLUMN &&
             root->project.exprs[i]->column.attribute_id == id)
             return root->output[i]->name;
@@ -433,8 +569,9 @@ static enum status rule_no_row_windows(const struct checker *checker,
         return OK;
     struct buffer function = {0}, spec = {0}, name = {0}, sql = {0};
     const char *alias = window_alias(checker, node);
-    add_window_function(&function, node->window.functions[0]);
-    add_window_spec(&spec, node->window.functions[0]);
+    struct needed needed = {.aggregate = aggregate_of_window(node), .list = list_of(checker)};
+    add_window_function(&function, node->window.functions[0], &needed);
+    add_window_spec(&spec, node->window.functions[0], &needed, &function);
     const char *column = window_columns(checker, node, &sql);
     buffer_printf(&name, "`%s`", alias != NULL ? alias : column);
     error_raise(checker->err, STATUS_NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING, "windowFunc",
@@ -444,7 +581,7 @@ static enum status rule_no_row_windows(const struct checker *checker,
     buffer_fini(&spec);
     buffer_fini(&name);
     buffer_fini(&sql);
-    return at_node(checker, node);
+    return at_node(checker, needed.aggregate == NULL ? node : needed.aggregate);
 }
 
 static enum status rule_dedup_within_needs_watermark(const struct checker *checker,
@@ -454,9 +591,11 @@ static enum status rule_dedup_within_needs_watermark(const struct checker *check
         return OK;
     if (has_event_output(node))
         return OK;
-    return raise_text(checker, node,
-                      "dropDuplicatesWithinWatermark is not supported on streaming "
-                      "DataFrames/DataSets without watermark");
+    return raise_text(
+        checker, node,
+        "dropDuplicatesWithinWatermark is not supported on streaming "
+        "DataFrames/DataSets without watermark: a key is forgotten by the event time. "
+        "Declare the watermark on the source or on the view before");
 }
 
 static enum status rule_one_watermark(const struct checker *checker,
@@ -676,7 +815,7 @@ static enum status rule_no_increasing_id(const struct checker *checker,
         return OK;
     return raise_text(checker, node,
                       "Expression(s): monotonically_increasing_id() is not supported with "
-                      "streaming DataFrames/Datasets");
+                      "streaming DataFrames/Datasets. uuid() gives each row an id");
 }
 
 static enum status (*const node_rules[])(const struct checker *checker,

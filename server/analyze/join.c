@@ -391,6 +391,9 @@ enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *a
     analyzer_node(analyzer, out->node, ast->position, ast->position_end);
     out->node->join.condition = condition;
     if (join->right->lateral) {
+        if (right.node->streaming && !analyzer->options->bounded)
+            return error_raise_at(err, STATUS_INVALID_SUBQUERY_EXPRESSION__STREAMING_QUERY,
+                                  from_position(analyzer, ast), ast->position_end, NULL);
         TRY(check_lateral(analyzer, ast, left.node, right.node, err));
         logical_walk(right.node, node_has_outer, &out->node->join.lateral);
     }

@@ -14,9 +14,14 @@
 static enum status raise_unresolved(struct resolver *resolver, const struct ast_expr *ast,
                                     struct error *err)
 {
-    return error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end,
-                          "routineName", path_quoted(resolver->analyzer, &ast->call.name),
-                          "searchPath", SEARCH_PATH, NULL);
+    const struct ast_path *path = &ast->call.name;
+    (void)error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end,
+                         "routineName", path_quoted(resolver->analyzer, path), "searchPath",
+                         SEARCH_PATH, NULL);
+    if (path->count == 1)
+        routine_hint(resolver->analyzer->arena, name_text(resolver->analyzer, &path->parts[0]),
+                     err);
+    return err->status;
 }
 
 /* The plain name of `abs`, `builtin.abs`, `system.builtin.abs`; NULL for any other path. */
@@ -686,10 +691,21 @@ static enum status raise_without_over(struct resolver *resolver, const struct as
         for (char *letter = text; *letter != '\0'; letter++)
             *letter = (char)(*letter >= 'a' && *letter <= 'z' ? *letter - 32 : *letter);
     bool own = resolver->item_aliased || resolver->clause != CLAUSE_SELECT;
+    const char *shown = arena_sprintf(resolver->analyzer->arena, "\"%s()\"", text);
+    bool takes_values = strcmp(text, "lag") == 0 || strcmp(text, "lead") == 0 ||
+                        strcmp(text, "ntile") == 0 || strcmp(text, "nth_value") == 0;
+    if (takes_values) {
+        struct expr_list args = {0};
+        struct expr *call;
+        TRY(resolve_arguments(resolver, ast, name, &args, err));
+        TRY(resolve_function(resolver, text, args.items, args.count, ast->position,
+                             ast->position_end, &call, err));
+        shown = expr_sql(resolver->analyzer, call);
+    }
     return error_raise_at(err, STATUS_WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
                           own ? ast->position : resolver->select_position,
                           own ? ast->position_end : resolver->select_position_end, "funcName",
-                          arena_sprintf(resolver->analyzer->arena, "\"%s()\"", text), NULL);
+                          shown, NULL);
 }
 
 enum status resolve_call(struct resolver *resolver, const struct ast_expr *ast, struct expr **out,

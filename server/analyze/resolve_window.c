@@ -57,11 +57,15 @@ static enum status check_buckets(struct resolver *resolver, const struct ast_exp
     bool offset =
         call->kind == EXPR_CALL && strncmp(call->call.function->name, "nth_value", 9) == 0;
     const struct expr *count = call->arg_count > 0 ? call->args[call->arg_count - 1] : NULL;
-    if ((!buckets && !offset) || count == NULL || count->kind != EXPR_LITERAL ||
-        count->type->id != TYPE_INT || vector_is_null(count->literal.value, 0) ||
-        *VECTOR_VALUES(int32_t, count->literal.value) > 0)
+    if ((!buckets && !offset) || count == NULL || count->type->id != TYPE_INT ||
+        !expr_is_foldable(count))
         return OK;
-    int32_t value = *VECTOR_VALUES(int32_t, count->literal.value);
+    struct vector *constant;
+    TRY(expr_constant(resolver->analyzer->arena, count, resolver->analyzer->functions.time_zone,
+                      &constant, err));
+    int32_t value = vector_is_null(constant, 0) ? 0 : *VECTOR_VALUES(int32_t, constant);
+    if (value > 0)
+        return OK;
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, ast->position,
                           ast->position_end, "exprName", buckets ? "buckets" : "offset",
                           "valueRange", buckets ? "(0, 2147483647]" : "(0, 9223372036854775807]",
@@ -318,8 +322,10 @@ static enum status resolve_frame(struct resolver *resolver, const struct ast_win
             frame->upper = expr_literal_int(resolver->analyzer->arena, 0);
         else
             TRY(resolve_bound(resolver, &ast->end, &frame->upper, err));
-        bool default_rows = frame->rows && frame->lower == NULL && is_current_row(&ast->end);
-        if (rows_only && !default_rows)
+        bool range_only = strcasecmp(name, "cume_dist") == 0;
+        bool usual = frame->rows != range_only && frame->lower == NULL &&
+                     ast->start.kind == AST_BOUND_UNBOUNDED_PRECEDING && is_current_row(&ast->end);
+        if ((rows_only || range_only) && !usual)
             return error_raise(
                 err, STATUS__LEGACY_ERROR_TEMP_1036, "wf",
                 arena_sprintf(resolver->analyzer->arena, "specifiedwindowframe(%sFrame, %s, %s)",
@@ -329,7 +335,10 @@ static enum status resolve_frame(struct resolver *resolver, const struct ast_win
                               is_current_row(&ast->end) ? "currentrow$()"
                               : frame->upper == NULL    ? "unboundedfollowing$()"
                                                      : expr_name(resolver->analyzer, frame->upper)),
-                "required", "specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())",
+                "required",
+                range_only
+                    ? "specifiedwindowframe(RangeFrame, unboundedpreceding$(), currentrow$())"
+                    : "specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())",
                 NULL);
         return check_frame(resolver, ast, window, err);
     }

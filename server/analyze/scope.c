@@ -306,7 +306,7 @@ enum status resolve_field(struct resolver *resolver, struct expr *base, const ch
     const struct type *holder = type->id == TYPE_ARRAY ? type->element : type;
     if (holder->id == TYPE_STRUCT)
         TRY(find_struct_field(analyzer, holder, name, position, position_end, err));
-    else if (type->id != TYPE_MAP)
+    else if (type->id != TYPE_MAP && type->id != TYPE_ARRAY)
         return error_raise_at(err, STATUS_INVALID_EXTRACT_BASE_FIELD_TYPE, position, position_end,
                               "base", expr_sql(analyzer, base), "other",
                               type_quoted(analyzer, type), NULL);

@@ -85,51 +85,6 @@ static enum status raise_filter_type(struct select *select, const struct expr *e
                           type_quoted(select->analyzer, expr->type), NULL);
 }
 
-struct aggregate_names {
-    struct analyzer *analyzer;
-    struct buffer text;
-};
-
-static bool add_aggregate_name(const struct expr *expr, void *arg)
-{
-    if (expr->kind != EXPR_AGGREGATE)
-        return true;
-    struct aggregate_names *list = arg;
-    if (list->text.size_bytes > 0)
-        buffer_add_text(&list->text, ", ");
-    buffer_add_text(&list->text, expr_qualified(list->analyzer, expr));
-    return true;
-}
-
-enum status select_where(struct analyzer *analyzer, const struct ast_expr *ast,
-                         struct resolver *resolver, struct relation *input, int position,
-                         int position_end, struct error *err)
-{
-    struct expr *where;
-    TRY(resolve_expr(resolver, ast, &where, err));
-    if (expr_has_aggregate(where)) {
-        struct aggregate_names names = {.analyzer = analyzer};
-        expr_walk(where, add_aggregate_name, &names);
-        error_raise_at(err, STATUS_INVALID_WHERE_CONDITION, position, position_end, "condition",
-                       expr_sql(analyzer, where), "expressionList", buffer_text(&names.text), NULL);
-        buffer_fini(&names.text);
-        return err->status;
-    }
-    if (expr_has_generator(where))
-        return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, "plan",
-                           arena_sprintf(analyzer->arena, "'Filter %s", expr_name(analyzer, where)),
-                           NULL);
-    if (where->type->id != TYPE_BOOLEAN) {
-        const char *sql = expr_sql(analyzer, where);
-        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__FILTER_NOT_BOOLEAN, position,
-                              position_end, "sqlExpr", sql, "filter", sql, "type",
-                              type_quoted(analyzer, where->type), NULL);
-    }
-    input->node = logical_filter(analyzer->arena, input->node, where);
-    analyzer_node(analyzer, input->node, position, position_end);
-    return OK;
-}
-
 /* ---- the select list ---- */
 
 void select_items_add(struct arena *arena, struct select_items *items, struct select_item item)
@@ -383,6 +338,24 @@ static enum status unresolved_in_output(struct select *select, const char *quote
     return raise_unresolved_column(&resolver, quoted, plain, parts, position, position_end, err);
 }
 
+/* The first column that no aggregate takes. */
+static const struct expr *stray_column(const struct expr *expr)
+{
+    const struct expr *found = expr->kind == EXPR_COLUMN ? expr : NULL;
+    for (uint32_t i = 0; expr->kind != EXPR_AGGREGATE && found == NULL && i < expr->arg_count; i++)
+        found = stray_column(expr->args[i]);
+    return found;
+}
+
+/* HAVING makes one group of all rows: a list of columns is wrong before HAVING is read. */
+static bool list_lacks_keys(const struct select *select)
+{
+    for (uint32_t i = 0; select->ast->group_by == NULL && i < select->items.count; i++)
+        if (stray_column(select->items.items[i].expr) != NULL)
+            return true;
+    return false;
+}
+
 static enum status having_unresolved(struct select *select, struct error *err)
 {
     const char *quoted = arena_strdup(select->analyzer->arena, error_param(err, "objectName"));
@@ -406,6 +379,11 @@ static enum status select_having(struct select *select, struct error *err)
     resolver.aliases = select->aliases;
     resolver.alias_count = select->alias_count;
     enum status status = resolve_expr(&resolver, select->ast->having, &select->having, err);
+    if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION && list_lacks_keys(select)) {
+        error_clear(err);
+        return error_raise_at(err, STATUS_MISSING_GROUP_BY, resolver.select_position,
+                              resolver.select_position_end, NULL);
+    }
     if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION && err->position >= 0)
         return having_unresolved(select, err);
     TRY(status);
@@ -544,7 +522,14 @@ static enum status aggregate_slots(struct select *select, struct error *err)
             TRY(grouping_rewrite(analyzer, &select->grouping, &expr->args[j], err));
     }
     if (select->having != NULL) {
+        const struct expr *stray = stray_column(select->having);
         enum status status = grouping_rewrite(analyzer, &select->grouping, &select->having, err);
+        if (status == STATUS_MISSING_GROUP_BY && stray != NULL) {
+            err->position = stray->position;
+            err->position_end = stray->position_end;
+            return unresolved_in_output(select, text_quoted(analyzer, stray->column.name),
+                                        stray->column.name, 1, err);
+        }
         if (status != OK)
             return having_error(select, status, err);
     }
@@ -565,6 +550,18 @@ static bool select_is_aggregate(const struct select *select)
 }
 
 /* ---- ORDER BY ---- */
+
+/* A name that several items of the list have is none of its columns. */
+static enum status ambiguous_in_output(struct select *select, const struct ast_expr *key,
+                                       struct error *err)
+{
+    if (key->kind != AST_EXPR_COLUMN || key->column.count != 1)
+        return err->status;
+    const char *name = name_text(select->analyzer, &key->column.parts[0]);
+    err->position = key->position;
+    err->position_end = key->position_end;
+    return unresolved_in_output(select, text_quoted(select->analyzer, name), name, 1, err);
+}
 
 /* Output names first, then the input: both in one scope. */
 static enum status resolve_order_keys(struct select *select, struct scope *scope,
@@ -592,8 +589,14 @@ static enum status resolve_order_keys(struct select *select, struct scope *scope
         struct resolver resolver = select_resolver(select, CLAUSE_ORDER_BY);
         resolver.scope = scope;
         enum status status = resolve_sort_key(&resolver, &list->items[i], &select->order[i], err);
-        if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
-            status == STATUS_AMBIGUOUS_REFERENCE) {
+        if (status == STATUS_AMBIGUOUS_REFERENCE && scope != suggest) {
+            error_clear(err); /* two of the list: what is below it may have one */
+            resolver.scope = select->input.scope;
+            status = resolve_sort_key(&resolver, &list->items[i], &select->order[i], err);
+            if (status != OK)
+                return ambiguous_in_output(select, list->items[i].expr, err);
+        } else if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
+                   status == STATUS_AMBIGUOUS_REFERENCE) {
             error_clear(err);
             resolver.scope = suggest;
             status = resolve_sort_key(&resolver, &list->items[i], &select->order[i], err);
@@ -629,10 +632,13 @@ static enum status check_order_keys(struct select *select, struct error *err)
     for (uint32_t i = 0; i < select->order_count; i++) {
         const struct expr *expr = select->order[i].expr;
         if (expr_has_generator(expr))
-            return error_raise(err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, "plan",
-                               arena_sprintf(select->analyzer->arena, "Sort [%s], true",
-                                             expr_name(select->analyzer, expr)),
-                               NULL);
+            return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, expr->position,
+                                  expr->position_end, "plan",
+                                  arena_sprintf(select->analyzer->arena, "Sort [%s], true",
+                                                expr_name(select->analyzer, expr)),
+                                  NULL);
+        if (!select->aggregated && expr_has_grouping_call(expr))
+            return error_raise(err, STATUS_UNSUPPORTED_GROUPING_EXPRESSION, NULL);
         const struct expr *subquery = rows_subquery(expr);
         if (subquery != NULL)
             return raise_rows_subquery(select, expr, subquery, err);
@@ -937,9 +943,41 @@ static enum status without_window(struct select *select, struct error *err)
     enum status status = select_list(select, &other);
     analyzer->diagnostics = diagnostics;
     if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
-        status == STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION)
+        status == STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION) {
+        struct error cause = *err;
         *err = other;
+        if (diagnostics != NULL) { /* where all is said, the window is, too */
+            analyzer_collect(analyzer, &other);
+            analyzer_collect(analyzer, &cause);
+        }
+    }
     return err->status;
+}
+
+static enum status select_parts(struct select *select, struct relation *input, struct relation *out,
+                                struct error *err)
+{
+    struct analyzer *analyzer = select->analyzer;
+    const struct ast_select *ast = select->ast;
+    TRY(select_from(select, input, err));
+    select->quiet = analyzer->broken != select->broken;
+    if (ast->where != NULL) {
+        struct resolver resolver = select_resolver(select, CLAUSE_WHERE);
+        resolver.collect = analyzer->diagnostics != NULL && !select->quiet;
+        uint32_t before = collected_before(select);
+        enum status status = select_where(analyzer, ast->where, &resolver, &select->input,
+                                          ast->position, ast->position_end, err);
+        TRY(analyzer_go_on(analyzer, before, status, err));
+    }
+    if (resolve_group_windows(select, err) != OK)
+        return without_window(select, err);
+    TRY(select_list(select, err));
+    TRY(select_having(select, err));
+    TRY(select_qualify(select, err));
+    select->aggregated = select_is_aggregate(select);
+    if (select->aggregated)
+        TRY(select_grouping(select, err));
+    return build(select, out, err);
 }
 
 enum status resolve_select(struct analyzer *analyzer, const struct ast_select *ast,
@@ -955,23 +993,8 @@ enum status resolve_select(struct analyzer *analyzer, const struct ast_select *a
         .outer_refs = outer_refs,
         .broken = analyzer->broken,
     };
-    TRY(select_from(&select, input, err));
-    select.quiet = analyzer->broken != select.broken;
-    if (ast->where != NULL) {
-        struct resolver resolver = select_resolver(&select, CLAUSE_WHERE);
-        resolver.collect = analyzer->diagnostics != NULL && !select.quiet;
-        uint32_t before = collected_before(&select);
-        enum status status = select_where(analyzer, ast->where, &resolver, &select.input,
-                                          ast->position, ast->position_end, err);
-        TRY(analyzer_go_on(analyzer, before, status, err));
-    }
-    if (resolve_group_windows(&select, err) != OK)
-        return without_window(&select, err);
-    TRY(select_list(&select, err));
-    TRY(select_having(&select, err));
-    TRY(select_qualify(&select, err));
-    select.aggregated = select_is_aggregate(&select);
-    if (select.aggregated)
-        TRY(select_grouping(&select, err));
-    return build(&select, out, err);
+    enum status status = select_parts(&select, input, out, err);
+    if (status != OK && err->pointer[0] == '\0' && err->view[0] == '\0')
+        (void)error_at(err, ast->position, ast->position_end); /* if it has no place of its own */
+    return status;
 }

@@ -1,5 +1,5 @@
 /*
- * What of a SELECT list needs nodes of its own: window functions and generators.
+ * What of a SELECT needs nodes of its own: WHERE, window functions and generators.
  */
 #include "analyze/analyzer.h"
 #include "base/check.h"
@@ -232,4 +232,53 @@ void mark_event_time(const struct analyzer *analyzer, const struct expr *expr,
     attribute->watermark_id = from->watermark_id;
     if (expr->kind == EXPR_COLUMN)
         attribute->nullable = from->nullable;
+}
+
+/* ---- WHERE ---- */
+
+struct aggregate_names {
+    struct analyzer *analyzer;
+    struct buffer text;
+};
+
+static bool add_aggregate_name(const struct expr *expr, void *arg)
+{
+    if (expr->kind != EXPR_AGGREGATE)
+        return true;
+    struct aggregate_names *list = arg;
+    if (list->text.size_bytes > 0)
+        buffer_add_text(&list->text, ", ");
+    buffer_add_text(&list->text, expr_qualified(list->analyzer, expr));
+    return true;
+}
+
+enum status select_where(struct analyzer *analyzer, const struct ast_expr *ast,
+                         struct resolver *resolver, struct relation *input, int position,
+                         int position_end, struct error *err)
+{
+    struct expr *where;
+    TRY(resolve_expr(resolver, ast, &where, err));
+    if (expr_has_grouping_call(where))
+        return error_raise(err, STATUS_UNSUPPORTED_GROUPING_EXPRESSION, NULL);
+    if (expr_has_aggregate(where)) {
+        struct aggregate_names names = {.analyzer = analyzer};
+        expr_walk(where, add_aggregate_name, &names);
+        error_raise_at(err, STATUS_INVALID_WHERE_CONDITION, position, position_end, "condition",
+                       expr_sql(analyzer, where), "expressionList", buffer_text(&names.text), NULL);
+        buffer_fini(&names.text);
+        return err->status;
+    }
+    if (expr_has_generator(where))
+        return error_raise_at(
+            err, STATUS_UNSUPPORTED_GENERATOR__OUTSIDE_SELECT, ast->position, ast->position_end,
+            "plan", arena_sprintf(analyzer->arena, "'Filter %s", expr_name(analyzer, where)), NULL);
+    if (where->type->id != TYPE_BOOLEAN) {
+        const char *sql = expr_sql(analyzer, where);
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__FILTER_NOT_BOOLEAN, position,
+                              position_end, "sqlExpr", sql, "filter", sql, "type",
+                              type_quoted(analyzer, where->type), NULL);
+    }
+    input->node = logical_filter(analyzer->arena, input->node, where);
+    analyzer_node(analyzer, input->node, position, position_end);
+    return OK;
 }

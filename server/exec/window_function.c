@@ -66,6 +66,8 @@ static enum status run_ntile(const struct window_call *call, struct vector **out
         if (call->arg_count > 0)
             buckets = (uint32_t)VECTOR_VALUES(
                 int32_t, call->args[0])[vector_index(call->args[0], rows->order[p])];
+        if (buckets == 0) /* analysis refuses it */
+            return error_set(err, STATUS_INTERNAL_ERROR, "ntile into no buckets");
         uint32_t each = size / buckets;
         uint32_t rest = size % buckets;
         uint32_t at = p - rows->partition_begin[p];

@@ -147,6 +147,9 @@ enum status aggregate_resolve(struct resolve_context *ctx, const struct aggregat
                                     .position_end = call->position_end};
     TRY(function_check_count(name, aggregate->signature, &counted, err));
     TRY(check_syntax(aggregate, name, call, err));
+    /* first_value(x) RESPECT NULLS prints as first(x) */
+    if (call->nulls == 2 && (strcmp(name, "first_value") == 0 || strcmp(name, "last_value") == 0))
+        name = strcmp(name, "first_value") == 0 ? "first" : "last";
     struct expr *node = new_call(ctx, aggregate, name, call);
     *out = node;
     if (aggregate->resolve != NULL)

@@ -26,6 +26,9 @@ RESOLVER(aggregate_resolve_distinct)
         deviation = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(double, value);
     }
     double precision = ceil(2.0 * log2(1.106 / deviation));
+    if (deviation > 0 && precision < PRECISION_MIN)
+        return error_raise_at(err, STATUS_FAILED_FUNCTION_CALL, call->position, call->position_end,
+                              "funcName", "`approx_count_distinct`", NULL);
     if (!(deviation > 0) || !(precision >= PRECISION_MIN) || precision > PRECISION_MAX)
         return error_raise_at(err, STATUS__LEGACY_ERROR_TEMP_1104, call->position,
                               call->position_end, NULL);

@@ -195,6 +195,16 @@ const struct aggregate_ops aggregate_collect_set = {
 
 /* ---- mode: the most frequent value; of several the first in order, or the first seen ---- */
 
+/* mode(x, true) is named mode() WITHIN GROUP (ORDER BY x DESC). */
+static void show_as_ordered(struct resolve_context *ctx, struct expr *call)
+{
+    struct sort_key *key = arena_new_object(ctx->arena, sizeof *key);
+    *key = (struct sort_key){.expr = call->args[0], .descending = true};
+    call->aggregate.order = key;
+    call->aggregate.order_count = 1;
+    call->arg_count = 0;
+}
+
 RESOLVER(aggregate_resolve_mode)
 {
     *out = call;
@@ -227,6 +237,9 @@ RESOLVER(aggregate_resolve_mode)
             return function_wrong_type(call, 1, "\"BOOLEAN\"", err);
         TRY(function_constant(ctx, call, 1, "deterministic", &flag, err));
         options->try = !vector_is_null(flag, 0) && *VECTOR_VALUES(uint8_t, flag) != 0;
+        call->arg_count = 1;
+        if (options->try)
+            show_as_ordered(ctx, call);
     }
     aggregate_finish_call(call, call->args[0]->type);
     return OK;
@@ -308,7 +321,17 @@ RESOLVER(aggregate_resolve_listagg)
     *out = call;
     if (call->arg_count == 1)
         call->args[call->arg_count++] = expr_null(ctx->arena, type_simple(TYPE_VOID));
-    bool binary = call->args[0]->type->id == TYPE_BINARY;
+    enum type_id first = call->args[0]->type->id;
+    bool binary = first == TYPE_BINARY;
+    if (call->aggregate.order_count > 0)
+        call->aggregate.name = "listagg";
+    if (first == TYPE_ARRAY || first == TYPE_MAP || first == TYPE_STRUCT)
+        return function_wrong_type(call, 0, "(\"STRING\" or \"BINARY\")", err);
+    if (binary && call->args[1]->type->id == TYPE_STRING)
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__DATA_DIFF_TYPES, call->position,
+                              call->position_end, "sqlExpr", function_sql(ctx->arena, call),
+                              "functionName", "`listagg`", "dataType", "(\"BINARY\" or \"STRING\")",
+                              NULL);
     if (call->aggregate.distinct && call->aggregate.order_count > 0)
         TRY(check_distinct_order(ctx, call, err));
     TRY(aggregate_apply(ctx, call,

@@ -15,6 +15,12 @@
 
 /* ---- resolving ---- */
 
+static const char *shown_call(struct resolve_context *ctx, const struct expr *call)
+{
+    return call->aggregate.order_count > 0 ? aggregate_children_sql(ctx->arena, call)
+                                           : function_sql(ctx->arena, call);
+}
+
 static enum status percent_out_of_range(struct resolve_context *ctx, const struct expr *call,
                                         double value, struct error *err)
 {
@@ -22,7 +28,7 @@ static enum status percent_out_of_range(struct resolve_context *ctx, const struc
     size_t size = number_print_double(text, value);
     memcpy(text + size, "D", 2);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__VALUE_OUT_OF_RANGE, call->position,
-                          call->position_end, "sqlExpr", function_sql(ctx->arena, call), "exprName",
+                          call->position_end, "sqlExpr", shown_call(ctx, call), "exprName",
                           "percentage", "valueRange", "[0.0, 1.0]", "currentValue", text, NULL);
 }
 
@@ -38,13 +44,14 @@ static enum status read_percents(struct resolve_context *ctx, struct expr *call,
     if (!coercion_can_cast_implicitly(ctx, arg->type, type))
         return function_wrong_type(call, index, "(\"DOUBLE\" or \"ARRAY<DOUBLE>\")", err);
     struct vector *value;
+    arg = call->args[index] = coercion_cast(ctx, arg, type);
     if (!expr_is_foldable(arg))
         return function_not_foldable(call, index, "percentage", err);
-    TRY(expr_constant(ctx->arena, coercion_cast(ctx, arg, type), ctx->time_zone, &value, err));
+    TRY(expr_constant(ctx->arena, arg, ctx->time_zone, &value, err));
     if (vector_is_null(value, 0))
         return error_raise_at(err, STATUS_DATATYPE_MISMATCH__UNEXPECTED_NULL, call->position,
-                              call->position_end, "sqlExpr", function_sql(ctx->arena, call),
-                              "exprName", "percentage", NULL);
+                              call->position_end, "sqlExpr", shown_call(ctx, call), "exprName",
+                              "percentage", NULL);
     const double *cells = value->values;
     options->percent_count = 1;
     if (options->percent_list) {
@@ -77,6 +84,8 @@ static enum status exact_value(struct resolve_context *ctx, struct expr *call,
         *type = type_simple(arg->id);
         return OK;
     }
+    if (arg->id == TYPE_DATE || arg->id == TYPE_TIMESTAMP || arg->id == TYPE_TIMESTAMP_NTZ)
+        return error_raise(err, STATUS_UNSUPPORTED_TIME_TYPE, NULL);
     *type = type_simple(TYPE_DOUBLE);
     if (type_is_numeric(arg) || arg->id == TYPE_STRING || arg->id == TYPE_VOID) {
         call->args[0] = coercion_cast(ctx, call->args[0], *type);

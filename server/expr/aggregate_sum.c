@@ -224,10 +224,12 @@ static enum status add_integer(const struct expr *expr, struct sum_state *state,
     return sum_overflow(expr, state, err);
 }
 
+/* A sum on the way that has no place in a decimal is an overflow, too, whatever comes after it. */
 static void add_decimal(struct sum_state *state, int128 value)
 {
     int128 sum;
-    if (__builtin_add_overflow(get_decimal(state), value, &sum))
+    if (__builtin_add_overflow(get_decimal(state), value, &sum) ||
+        !decimal_fits(sum, DECIMAL_PRECISION_MAX))
         state->count |= OVERFLOW;
     set_decimal(state, sum);
 }

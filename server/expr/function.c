@@ -1,6 +1,7 @@
 #include "expr/function.h"
 
 #include "base/check.h"
+#include "expr/aggregate.h"
 #include "expr/in_set.h"
 #include "expr/kernel_basic.h"
 #include "expr/kernel_nested.h"
@@ -28,6 +29,7 @@ enum {
     OPERATOR = FUNCTION_OPERATOR,
     REPLACED = FUNCTION_REPLACED,
     BOUND_TAIL = FUNCTION_BOUND_TAIL,
+    EXACT = FUNCTION_EXACT,
 };
 
 #define FUNCTION_AS(kind_, name_, aliases_, print_, signature_, flags_, resolve_, kernel_)         \
@@ -382,11 +384,12 @@ enum status function_not_foldable(const struct expr *call, uint32_t index, const
 {
     struct arena *arena = arena_new("message", 0);
     const struct expr *arg = call->args[index];
+    bool ordered = call->kind == EXPR_AGGREGATE && call->aggregate.order_count > 0;
     enum status status = error_raise_at(
         err, STATUS_DATATYPE_MISMATCH__NON_FOLDABLE_INPUT, call->position, call->position_end,
-        "sqlExpr", function_sql(arena, call), "inputName", arena_sprintf(arena, "`%s`", input_name),
-        "inputType", function_sql_type(arena, arg->type), "inputExpr", function_sql(arena, arg),
-        NULL);
+        "sqlExpr", ordered ? aggregate_children_sql(arena, call) : function_sql(arena, call),
+        "inputName", arena_sprintf(arena, "`%s`", input_name), "inputType",
+        function_sql_type(arena, arg->type), "inputExpr", function_sql(arena, arg), NULL);
     arena_free(arena);
     return status;
 }

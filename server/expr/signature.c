@@ -573,6 +573,11 @@ static const struct type *narrowed(const struct signature *signature, int16_t in
     return type_is_numeric(to) ? to : NULL;
 }
 
+static bool is_exact(const struct expr *call)
+{
+    return call->kind == EXPR_CALL && (call->call.function->flags & FUNCTION_EXACT) != 0;
+}
+
 static enum status check_args(struct resolve_context *ctx, const struct signature *signature,
                               struct expr *call, struct error *err)
 {
@@ -583,6 +588,10 @@ static enum status check_args(struct resolve_context *ctx, const struct signatur
         const struct type *type = fit(ctx, signature, param->want, call->args[i]->type);
         if (type == NULL)
             type = narrowed(signature, param->want, call->args[i]);
+        bool null = call->args[i]->type->id == TYPE_VOID;
+        if (is_exact(call) && (!null || call->call.function->kind == FUNCTION_WINDOW) &&
+            !accepts(signature, param->want, call->args[i]->type))
+            type = NULL;
         if (type == NULL)
             return wrong_type(signature, call, i, param->want, err);
         if (i < 64)

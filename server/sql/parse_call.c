@@ -582,14 +582,20 @@ static enum status case_body(struct parser *parser, struct ast_expr *expr)
         struct ast_when when;
         TRY(parser_want_keyword(parser, KW_WHEN, AFTER_NOTHING));
         TRY(parser_expression(parser, &when.condition));
-        TRY(parser_want_keyword(parser, KW_THEN, AFTER_NOTHING));
+        expr->cases.otherwise = when.condition; /* has come so far */
+        TRY(parser_want_keyword(parser, KW_THEN,
+                                expr->cases.operand != NULL ? AFTER_EXPR : AFTER_NOTHING));
         TRY(parser_expression(parser, &when.result));
         *(struct ast_when *)parser_push(parser, &list, sizeof(when)) = when;
         expr->cases.when_count = list.count;
     } while (parser_keyword(parser, 0) == KW_WHEN);
     expr->cases.whens = list.items;
-    if (parser_take_keyword(parser, KW_ELSE))
+    expr->cases.otherwise = NULL;
+    bool otherwise = parser_take_keyword(parser, KW_ELSE);
+    if (otherwise)
         TRY(parser_expression(parser, &expr->cases.otherwise));
+    if (otherwise && expr->cases.operand != NULL && parser_keyword(parser, 0) != KW_END)
+        return parser_want_keyword(parser, KW_END, AFTER_ITEM);
     if (expr->cases.operand != NULL && parser_keyword(parser, 0) != KW_END)
         return parser_extra(parser);
     return parser_want_keyword(parser, KW_END, AFTER_NOTHING);
@@ -606,7 +612,8 @@ static enum status case_form(struct parser *parser, struct ast_expr **out)
     enum status status = case_body(parser, expr);
     if (status == OK)
         return parser_finish(parser, expr, out);
-    bool entered = expr->cases.operand != NULL && expr->cases.when_count > 0;
+    bool entered = expr->cases.operand != NULL &&
+                   (expr->cases.when_count > 0 || expr->cases.otherwise != NULL);
     if (parser->err->status != STATUS_PARSE_SYNTAX_ERROR || entered || !parser_retry(parser, start))
         return status;
     return OK;

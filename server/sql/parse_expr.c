@@ -361,12 +361,15 @@ static enum status negation(struct parser *parser, struct ast_expr **out)
         struct ast_expr *expr = parser_node(parser, AST_EXPR_EXISTS, position);
         size_t open = parser->index + 1;
         parser_skip(parser, 2);
-        TRY(parser_query_rule(parser, &expr->query));
-        if (parser_kind(parser, 0) == TOKEN_END)
+        enum status status = parser_query_rule(parser, &expr->query);
+        bool wrong = status == STATUS_PARSE_SYNTAX_ERROR;
+        if (status != OK && (!wrong || !parser_retry(parser, open)))
+            return status;
+        if (wrong || parser_kind(parser, 0) != TOKEN_RIGHT_PAREN) {
             parser->index = open; /* EXISTS is taken for a column */
-        if (parser_kind(parser, 0) == TOKEN_LEFT_PAREN)
             return parser_unexpected(parser);
-        TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+        }
+        parser_skip(parser, 1);
         return parser_finish(parser, expr, out);
     }
     return predicated(parser, out);
