@@ -105,9 +105,8 @@ MUTANTS = {
         "    size_t count = 0;\n"),
     "a_snapshot_has_the_first_change_of_a_key": (
         "server/state/state_store_changes.c",
-        "bool last = i + 1 == changes->count ||\n"
-        "                    !bytes_equal(item->change.key, changes->items[i + 1].change.key);",
-        "bool last = i == 0 || !bytes_equal(item->change.key, changes->items[i - 1].change.key);"),
+        "bool last = i + 1 == changes->count || !bytes_equal(item->key, changes->items[i + 1].key);",
+        "bool last = i == 0 || !bytes_equal(item->key, changes->items[i - 1].key);"),
     "a_file_of_another_attempt_is_kept_unseen": (
         "server/sink/sink_file.c",
         "        if (same) {\n            TRY(vfs_remove(vfs, part->staged, err));\n",
