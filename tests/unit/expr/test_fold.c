@@ -16,6 +16,7 @@
 #define ARGS_MAX 3
 
 /* Of the sanitizer, if there is one: told of every allocation. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the sanitizer's name */
 int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void *, size_t),
                                               void (*free_hook)(const volatile void *))
     __attribute__((weak));
