@@ -180,6 +180,77 @@ static void a_form_that_is_wrong_is_said_once(void **state)
     }
 }
 
+static void windows_of_other_systems_are_understood(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        {COUNTED("TUMBLE(ts, INTERVAL '10' SECOND)"), "/sql", "UNRESOLVED_ROUTINE",
+         "GROUP BY window(time, '10 minutes')", "Use window(ts, '10 seconds')"},
+        {COUNTED("HOP(ts, INTERVAL '5' MINUTE, INTERVAL '1' HOUR)"), "/sql", "UNRESOLVED_ROUTINE",
+         "the size, then the slide", "Use window(ts, '1 hour', '5 minutes')"},
+        {COUNTED("cust, SESSION(ts, INTERVAL '10' MINUTE)"), "/sql", "UNRESOLVED_ROUTINE",
+         "session_window(time, '5 minutes')", "Use session_window(ts, '10 minutes')"},
+        {TOLD("SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE) AS t FROM s"), "/sql",
+         "UNRESOLVED_ROUTINE", "is window.start", NULL},
+        {TOLD("SELECT * FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"), "/sql",
+         "UNRESOLVABLE_TABLE_VALUED_FUNCTION", "GROUP BY window(time, '10 minutes')", NULL},
+        {TOLD("SELECT * FROM TUMBLE(TABLE(s), DESCRIPTOR(ts), INTERVAL '1' MINUTE)"), "/sql",
+         "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_TABLE_ARGUMENT",
+         "Tumbling windows are written", NULL},
+        {TOLD("SELECT upepr(cust) AS c FROM s"), "/sql", "UNRESOLVED_ROUTINE",
+         "Did you mean upper?", "Use upper"},
+        {COUNTED("window(ts, '10 secs')"), "/sql", "CANNOT_PARSE_INTERVAL", "such as 10 minutes",
+         "Use window(ts, '10 seconds')"},
+        {COUNTED("window(ts, INTERVAL '10' MINUTE, INTERVAL 5 MINUTES)"), "/sql",
+         "_LEGACY_ERROR_TEMP_1207", "Write them as text",
+         "Use window(ts, '10 minutes', '5 minutes')"},
+        {TOLD("SELECT window(ts, '10 secs') AS w, count(*) AS c FROM s GROUP BY window(ts, '10 "
+              "secs')"),
+         "/sql", "CANNOT_PARSE_INTERVAL", "such as", "Use window(ts, '10 seconds') in all places"},
+        {TOLD("SELECT date_format(ts, 'YYYY-MM-DD') AS d FROM s"), "/sql",
+         "INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION",
+         "the year is yyyy. D is the day of the year: the day of the month is dd", NULL},
+        {TOLD("SELECT CAST(id AS BIGNT) AS x FROM s"), "/sql", "UNSUPPORTED_DATATYPE",
+         "Did you mean BIGINT?", "Use BIGINT"},
+        {TOLD("SELECT CAST(id AS TEXT) AS x FROM s"), "/sql", "UNSUPPORTED_DATATYPE",
+         "Did you mean STRING?", "Use STRING"},
+    };
+    CHECK_FORMS(forms);
+}
+
+/* Durations as they were written, also where the list names the window that there is not. */
+static void a_window_is_judged_in_the_words_of_the_query(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        {COUNTED("window(ts, '1 minute', '2 minutes')"), "/sql",
+         "DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION",
+         "The slide of window() is '2 minutes' and longer than its size, '1 minute'", NULL},
+        {TOLD("SELECT window, count(*) AS c FROM s GROUP BY window(ts, '1 minute', '2 minutes')"),
+         "/sql", "DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION", "The slide of window()", NULL},
+        {COUNTED("window(ts, '1 minute', '1 minute', '90 seconds')"), "/sql",
+         "DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION",
+         "The start of window() is '90 seconds', but has to be shorter than its slide, '1 minute'",
+         NULL},
+        {COUNTED("window(ts, '0 seconds')"), "/sql", "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",
+         "The size of window() is '0 seconds', but has to be longer than zero", NULL},
+    };
+    CHECK_FORMS(forms);
+}
+
+/* A step of a view that is no SQL has its field for a place. */
+static void a_step_of_a_view_is_pointed_at(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        {"{" IN ",\"views\":[{\"name\":\"v\",\"from\":\"s\",\"dropDuplicatesWithinWatermark\":["
+         "\"a\"]}]," SQL("SELECT a FROM v") NOOP "}",
+         "/views/0/dropDuplicatesWithinWatermark", "_LEGACY_ERROR_TEMP_3102", "without watermark",
+         "Add a watermark on at of s"},
+    };
+    CHECK_FORMS(forms);
+}
+
 /* The query starts, as Spark's does: what fails with each row is a warning with its place. */
 static void constants_that_cannot_be_computed_are_warned_of(void **state)
 {
@@ -220,6 +291,9 @@ int main(void)
         cmocka_unit_test(triggers_have_their_form),
         cmocka_unit_test(values_have_their_form),
         cmocka_unit_test(a_form_that_is_wrong_is_said_once),
+        cmocka_unit_test(windows_of_other_systems_are_understood),
+        cmocka_unit_test(a_window_is_judged_in_the_words_of_the_query),
+        cmocka_unit_test(a_step_of_a_view_is_pointed_at),
         cmocka_unit_test(constants_that_cannot_be_computed_are_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);

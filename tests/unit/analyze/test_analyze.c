@@ -63,6 +63,19 @@ static void errors_name_the_condition_and_the_place(void **state)
         {"SELECT 1 UNION SELECT 1, 2", "NUM_COLUMNS_MISMATCH", 0},
         {"SELECT * FROM (SELECT 1) t(a, b)", "ASSIGNMENT_ARITY_MISMATCH", 14},
         {"SELECT sum(count(*)) FROM pages", "NESTED_AGGREGATE_FUNCTION", 11},
+        {"SELECT url FROM pages WHERE explode(array(rank)) > 1",
+         "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", 28},
+        {"SELECT url FROM pages ORDER BY explode(array(rank))",
+         "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", 31},
+        {"SELECT count(*) FROM pages GROUP BY explode(array(rank))",
+         "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS", 36},
+        {"SELECT explode(array(rank)) + 1 FROM pages",
+         "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS", 7},
+        {"SELECT url, to_timestamp(url, 'yyyy-MM-ddd') FROM pages",
+         "INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION", 12},
+        {"SELECT url, DATE'2020-13-01' FROM pages", "INVALID_TYPED_LITERAL", 12},
+        {"SELECT url, TIME'25:00:00' FROM pages", "INVALID_TYPED_LITERAL", 12},
+        {"SELECT url FROM pages QUALIFY rank > 1", "QUALIFY_REQUIRES_WINDOW_FUNCTION", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fixture fixture;
