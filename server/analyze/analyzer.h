@@ -420,6 +420,11 @@ MUST_USE enum status build_generators(struct analyzer *analyzer,
                                       const struct pending_generators *pending,
                                       struct logical_node **node, struct error *err);
 void select_items_add(struct arena *arena, struct select_items *items, struct select_item item);
+/* The name of an item; of one that is wrong: its alias, or that of the column it was to be, or "".
+ */
+const char *select_item_name(struct analyzer *analyzer, const struct ast_item *ast,
+                             const struct expr *expr);
+const char *select_written_name(struct analyzer *analyzer, const struct ast_item *ast);
 /* The mark of event time that an expression's column has. */
 void mark_event_time(const struct analyzer *analyzer, const struct expr *expr,
                      const struct logical_node *child, struct attribute *attribute);

@@ -100,45 +100,6 @@ void select_items_add(struct arena *arena, struct select_items *items, struct se
     items->items[items->count++] = item;
 }
 
-/* The last name in a path such as $.a['b c'][0]; NULL: none. */
-static const char *json_path_name(struct analyzer *analyzer, struct bytes path)
-{
-    size_t end = path.size_bytes;
-    while (end > 1 && path.data[end - 1] == ']' && path.data[end - 2] != '\'')
-        while (end > 1 && path.data[--end] != '[')
-            ;
-    bool quoted = end > 2 && path.data[end - 1] == ']';
-    end -= quoted ? 2 : 0;
-    size_t start = end;
-    while (start > 0 && path.data[start - 1] != (quoted ? '\'' : '.'))
-        start--;
-    return start == 0 ? NULL : arena_strndup(analyzer->arena, path.data + start, end - start);
-}
-
-static const char *item_name(struct analyzer *analyzer, const struct ast_item *ast,
-                             const struct expr *expr)
-{
-    if (ast->aliases.count > 0)
-        return name_text(analyzer, &ast->aliases.items[0]);
-    if (analyzer_expr_name(analyzer, expr) != NULL)
-        return analyzer_expr_name(analyzer, expr);
-    if (expr->kind == EXPR_COLUMN && strncmp(expr->column.name, "lateralAliasReference(", 22) == 0)
-        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
-    if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_OUTER)
-        return expr->column.name;
-    if (ast->expr->kind == AST_EXPR_COLUMN && ast->expr->column.count > 1)
-        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
-    const struct ast_expr *path = ast->expr;
-    while (path->kind == AST_EXPR_CAST)
-        path = path->cast.operand;
-    if (path->kind == AST_EXPR_JSON_PATH && json_path_name(analyzer, path->json_path.path) != NULL)
-        return json_path_name(analyzer, path->json_path.path);
-    if (expr->kind == EXPR_CAST && expr->args[0]->kind == EXPR_COLUMN &&
-        ast->expr->kind == AST_EXPR_CAST)
-        return expr->args[0]->column.name;
-    return expr_name(analyzer, expr);
-}
-
 static struct expr *put_alias(struct arena *arena, struct expr *expr, void *arg)
 {
     (void)arena;
@@ -169,16 +130,6 @@ static bool names_no_alias(const struct expr *expr, void *arg)
            strncmp(expr->column.name, "lateralAliasReference(", 22) != 0;
 }
 
-/* The name of an item that is wrong: its alias, or that of the column it was to be; else "". */
-static const char *written_name(struct analyzer *analyzer, const struct ast_item *ast)
-{
-    if (ast->aliases.count > 0)
-        return name_text(analyzer, &ast->aliases.items[0]);
-    if (ast->expr->kind != AST_EXPR_COLUMN || ast->expr->column.count == 0)
-        return ""; /* IDENTIFIER(...) has no parts */
-    return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
-}
-
 static enum status resolve_item(struct select *select, struct resolver *resolver,
                                 const struct ast_item *ast, struct error *err)
 {
@@ -198,8 +149,8 @@ static enum status resolve_item(struct select *select, struct resolver *resolver
     for (uint32_t i = 0; i < found.count; i++) {
         struct expr *expr = found.items[i];
         struct select_item item = {
-            .name = analyzer->broken == before ? item_name(analyzer, ast, expr)
-                                               : written_name(analyzer, ast),
+            .name = analyzer->broken == before ? select_item_name(analyzer, ast, expr)
+                                               : select_written_name(analyzer, ast),
             .expr = resolver->used_alias ? expr_rewrite(analyzer->arena, expr, put_alias, select)
                                          : expr,
             .ast = ast->expr,
@@ -230,7 +181,7 @@ static void add_null_item(struct select *select, const struct ast_item *ast)
 {
     struct analyzer *analyzer = select->analyzer;
     struct select_item item = {
-        .name = written_name(analyzer, ast),
+        .name = select_written_name(analyzer, ast),
         .expr = expr_null(analyzer->arena, type_simple(TYPE_VOID)),
         .ast = ast->expr,
         .alias_id = analyzer->next_id++,
@@ -930,6 +881,20 @@ static enum status select_grouping(struct select *select, struct error *err)
     return grouping_keys(&resolver, select->ast->group_by, &select->items, &select->grouping, err);
 }
 
+/* The condition is that of any unknown name; what is wrong is the window. */
+static void say_why_no_window(struct error *err, const struct error *cause)
+{
+    const char *name = error_param(err, "objectName");
+    if (name == NULL ||
+        (strncasecmp(name, "`window`", 8) != 0 && strncasecmp(name, "`session_window`", 16) != 0))
+        return;
+    char text[ERROR_TEXT_MAX];
+    (void)snprintf(text, sizeof text,
+                   "Column %.200s cannot be resolved, for GROUP BY makes no such window: %.600s",
+                   name, cause->text);
+    (void)snprintf(err->text, sizeof err->text, "%s", text);
+}
+
 /* A window() of GROUP BY that cannot be makes no column `window`: a list that names it is what the
  * error is about, as any unknown name of the list is. */
 static enum status without_window(struct select *select, struct error *err)
@@ -945,6 +910,7 @@ static enum status without_window(struct select *select, struct error *err)
     if (status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION ||
         status == STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION) {
         struct error cause = *err;
+        say_why_no_window(&other, &cause);
         *err = other;
         if (diagnostics != NULL) { /* where all is said, the window is, too */
             analyzer_collect(analyzer, &other);

@@ -1,10 +1,61 @@
 /*
- * What of a SELECT needs nodes of its own: WHERE, window functions and generators.
+ * What of a SELECT needs nodes of its own: WHERE, window functions and generators.  The names of
+ * its items.
  */
 #include "analyze/analyzer.h"
 #include "base/check.h"
 
 #include <stdio.h>
+
+/* ---- names of items ---- */
+
+/* The last name in a path such as $.a['b c'][0]; NULL: none. */
+static const char *json_path_name(struct analyzer *analyzer, struct bytes path)
+{
+    size_t end = path.size_bytes;
+    while (end > 1 && path.data[end - 1] == ']' && path.data[end - 2] != '\'')
+        while (end > 1 && path.data[--end] != '[')
+            ;
+    bool quoted = end > 2 && path.data[end - 1] == ']';
+    end -= quoted ? 2 : 0;
+    size_t start = end;
+    while (start > 0 && path.data[start - 1] != (quoted ? '\'' : '.'))
+        start--;
+    return start == 0 ? NULL : arena_strndup(analyzer->arena, path.data + start, end - start);
+}
+
+const char *select_item_name(struct analyzer *analyzer, const struct ast_item *ast,
+                             const struct expr *expr)
+{
+    if (ast->aliases.count > 0)
+        return name_text(analyzer, &ast->aliases.items[0]);
+    if (analyzer_expr_name(analyzer, expr) != NULL)
+        return analyzer_expr_name(analyzer, expr);
+    if (expr->kind == EXPR_COLUMN && strncmp(expr->column.name, "lateralAliasReference(", 22) == 0)
+        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+    if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_OUTER)
+        return expr->column.name;
+    if (ast->expr->kind == AST_EXPR_COLUMN && ast->expr->column.count > 1)
+        return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+    const struct ast_expr *path = ast->expr;
+    while (path->kind == AST_EXPR_CAST)
+        path = path->cast.operand;
+    if (path->kind == AST_EXPR_JSON_PATH && json_path_name(analyzer, path->json_path.path) != NULL)
+        return json_path_name(analyzer, path->json_path.path);
+    if (expr->kind == EXPR_CAST && expr->args[0]->kind == EXPR_COLUMN &&
+        ast->expr->kind == AST_EXPR_CAST)
+        return expr->args[0]->column.name;
+    return expr_name(analyzer, expr);
+}
+
+const char *select_written_name(struct analyzer *analyzer, const struct ast_item *ast)
+{
+    if (ast->aliases.count > 0)
+        return name_text(analyzer, &ast->aliases.items[0]);
+    if (ast->expr->kind != AST_EXPR_COLUMN || ast->expr->column.count == 0)
+        return ""; /* IDENTIFIER(...) has no parts */
+    return name_text(analyzer, &ast->expr->column.parts[ast->expr->column.count - 1]);
+}
 
 /* ---- window functions ---- */
 

@@ -361,6 +361,8 @@ static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcasecmp(name, parts[i].flat) == 0)
             replace_at(fixing, diagnostic, quoted, parts[i].right, "The window's bound is read.");
+    if (strstr(diagnostic->error.text, "Did you mean") == NULL)
+        return; /* the reason is another one */
     const char *right =
         meant_column(fixing->arena, quoted, error_param(&diagnostic->error, "proposal"));
     if (right == NULL)

@@ -99,6 +99,36 @@ static void suggestions_come_nearest_first(void **state)
     fixture_close(&fixture);
 }
 
+/* The condition is Spark's, that of a column; the reason is the window. */
+static void a_window_that_cannot_be_is_the_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *reason;
+    } cases[] = {
+        {"SELECT window.start FROM clicks GROUP BY window(at, '1 minute', '2 minutes')",
+         "Column `window`.`start` cannot be resolved, for GROUP BY makes no such window: The slide "
+         "of window() is '2 minutes' and longer than its size, '1 minute'"},
+        {"SELECT url, window.end FROM clicks GROUP BY url, window(at, '0 seconds')",
+         "makes no such window: The size of window() is '0 seconds'"},
+        {"SELECT window.start FROM clicks GROUP BY window(at, '1 minute', '1 minute', '5 minutes')",
+         "makes no such window: The start of window() is '5 minutes'"},
+        {"SELECT session_window.start FROM clicks GROUP BY url, session_window(n, '1 minute')",
+         "`session_window`.`start` cannot be resolved, for GROUP BY makes no such window: "},
+        {"SELECT nope FROM clicks GROUP BY window(at, '0 seconds')",
+         "Column `nope` cannot be resolved. Did you mean"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fixture;
+        fixture_open(&fixture);
+        enum status status = fixture_analyze(&fixture, cases[i].sql, "update", true);
+        assert_string_equal(status_name(status), "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+        print_message("%s\n", fixture.err.text);
+        assert_non_null(strstr(fixture.err.text, cases[i].reason));
+        fixture_close(&fixture);
+    }
+}
+
 static void an_error_in_a_view_says_in_which(void **state)
 {
     (void)state;
@@ -176,6 +206,7 @@ int main(void)
         cmocka_unit_test(columns_have_the_names_and_types_of_spark),
         cmocka_unit_test(errors_name_the_condition_and_the_place),
         cmocka_unit_test(suggestions_come_nearest_first),
+        cmocka_unit_test(a_window_that_cannot_be_is_the_reason),
         cmocka_unit_test(an_error_in_a_view_says_in_which),
         cmocka_unit_test(streams_are_legal_by_the_rules),
     };
