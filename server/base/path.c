@@ -1,6 +1,7 @@
 #include "base/path.h"
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +115,36 @@ char *path_absolute(struct arena *arena, const char *path)
     return path_normalize(arena, path_join(arena, here, plain));
 }
 
+/* A character that a java.net.URI leaves as it is, although it is not ASCII. */
+static bool uri_keeps(uint32_t code)
+{
+    bool is_control = code < 0xa0;
+    bool is_space = code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+                    code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f ||
+                    code == 0x3000;
+    return !is_control && !is_space;
+}
+
+void path_add_uri(struct buffer *out, const char *path)
+{
+    buffer_add_text(out, "file://");
+    struct bytes rest = bytes_of_text(path);
+    while (rest.size_bytes > 0) {
+        size_t size = 0;
+        uint32_t code = utf8_decode(rest, &size);
+        struct bytes character = bytes_of(rest.data, size == 0 ? 1 : size);
+        if (size > 1 && uri_keeps(code))
+            buffer_add(out, character.data, size);
+        else
+            percent_encode(out, character, "/-_.!~*'()@&=+$,:;");
+        rest = bytes_of(rest.data + character.size_bytes, rest.size_bytes - character.size_bytes);
+    }
+}
+
 char *path_to_uri(struct arena *arena, const char *path)
 {
     struct buffer out = {0};
-    buffer_add_text(&out, "file://");
-    percent_encode(&out, bytes_of_text(path), "/-_.!~*'()@&=+$,:;");
+    path_add_uri(&out, path);
     char *result = arena_strdup(arena, buffer_text(&out));
     buffer_fini(&out);
     return result;

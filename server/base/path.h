@@ -28,7 +28,9 @@ size_t path_scheme_length(const char *path);
 /* The normalized path without a file scheme; a relative one counts from the working directory. */
 char *path_absolute(struct arena *arena, const char *path);
 
-/* "file:///a/b%20c": how progress documents and input_file_name() print a local path. */
+/* "file:///a/b%20c": how input_file_name(), _metadata and _spark_metadata write a local path.  As
+ * in Java, letters that are not ASCII stand as they are; bytes that are no UTF-8 are escaped. */
+void path_add_uri(struct buffer *out, const char *path);
 char *path_to_uri(struct arena *arena, const char *path);
 
 /*

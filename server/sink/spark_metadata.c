@@ -17,24 +17,10 @@
 #define BATCHES_CREDIBLE (INT64_C(1) << 40)
 #define CLEANUP_DELAY_US INT64_C(600000000)
 
-/* Blank and '%' are encoded, and what no URI may hold; letters beyond ASCII stay. */
-static void add_path(struct buffer *out, const char *path)
-{
-    static const char encoded[] = " %\"<>\\^`{|}#?[]";
-    buffer_add_text(out, "file://");
-    for (; *path != '\0'; path++) {
-        uint8_t c = (uint8_t)*path;
-        if (c < 0x20 || c == 0x7f || strchr(encoded, c) != NULL)
-            buffer_printf(out, "%%%02X", (unsigned)c);
-        else
-            buffer_add_byte(out, c);
-    }
-}
-
 void spark_metadata_add(struct buffer *lines, const char *path, const struct vfs_stat *stat)
 {
     struct buffer uri = {0};
-    add_path(&uri, path);
+    path_add_uri(&uri, path);
     buffer_add_text(lines, "\n{\"path\":");
     buffer_add_json_string(lines, buffer_bytes(&uri));
     buffer_printf(lines,

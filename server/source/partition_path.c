@@ -25,8 +25,9 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* %XX is the character U+00XX, whatever its neighbours are. */
-static char *unescape(struct arena *arena, const char *text, size_t size)
+/* %XX is the character U+00XX, whatever its neighbours are; U+0000 as well, so the result has a
+ * size. */
+static struct bytes unescape(struct arena *arena, const char *text, size_t size)
 {
     struct buffer out = {0};
     for (size_t i = 0; i < size; i++) {
@@ -40,10 +41,18 @@ static char *unescape(struct arena *arena, const char *text, size_t size)
         buffer_add(&out, encoded, utf8_encode((uint32_t)(high << 4 | low), encoded));
         i += 2;
     }
-    char *result =
-        arena_strndup(arena, out.data == NULL ? (const uint8_t *)"" : out.data, out.size_bytes);
+    struct bytes result = arena_copy(arena, buffer_bytes(&out));
     buffer_fini(&out);
     return result;
+}
+
+/* A name is a C string: one with U+0000, which no schema can name, stays as it is written. */
+static const char *unescape_name(struct arena *arena, const char *text, size_t size)
+{
+    struct bytes name = unescape(arena, text, size);
+    if (name.size_bytes > 0 && memchr(name.data, 0, name.size_bytes) != NULL)
+        return arena_strndup(arena, text, size);
+    return arena_strndup(arena, name.data, name.size_bytes);
 }
 
 /* One component; *found is false if it is no column. */
@@ -60,7 +69,7 @@ static enum status parse_component(struct arena *arena, const char *text, size_t
         return error_raise(err, STATUS_EMPTY_PARTITION_COLUMN_NAME, "columnSpec", spec, NULL);
     if (name_size + 1 == size)
         return error_raise(err, STATUS_EMPTY_PARTITION_COLUMN_VALUE, "columnSpec", spec, NULL);
-    out->name = unescape(arena, text, name_size);
+    out->name = unescape_name(arena, text, name_size);
     out->raw = arena_strdup(arena, spec + name_size + 1);
     return OK;
 }
@@ -122,12 +131,14 @@ static bool is_date(const char *text)
            timestamp_text_parse_date(bytes_of_text(text), &days) == TEXT_OK;
 }
 
-static bool is_timestamp(const char *text)
+static bool is_timestamp(struct arena *arena, struct bytes plain)
 {
     struct timestamp_context context = {.zone = timezone_utc()};
     int64_t us = 0;
-    return (is_digits(text, "9999-99-99 99:99:99") || is_digits(text, "9999-99-99 99:99:99.9")) &&
-           timestamp_text_parse(bytes_of_text(text), &context, &us) == TEXT_OK;
+    const char *text = arena_strndup(arena, plain.data, plain.size_bytes);
+    return strlen(text) == plain.size_bytes &&
+           (is_digits(text, "9999-99-99 99:99:99") || is_digits(text, "9999-99-99 99:99:99.9")) &&
+           timestamp_text_parse(plain, &context, &us) == TEXT_OK;
 }
 
 /* As Java's parseDouble: words only in their exact spelling. */
@@ -163,7 +174,7 @@ const struct type *partition_value_type(struct arena *arena, const char *raw)
         return type_simple(TYPE_DOUBLE);
     if (is_date(raw))
         return type_simple(TYPE_DATE);
-    if (is_timestamp(unescape(arena, raw, strlen(raw))))
+    if (is_timestamp(arena, unescape(arena, raw, strlen(raw))))
         return type_simple(TYPE_TIMESTAMP);
     return type_simple(TYPE_STRING);
 }
@@ -203,10 +214,10 @@ static bool cast_integer(const char *raw, int64_t min, int64_t max, int64_t *out
     return number_parse_int64(bytes_of_text(raw), out) == TEXT_OK && *out >= min && *out <= max;
 }
 
-static bool cast_timestamp(const char *text, const struct zone *zone, int64_t *out)
+static bool cast_timestamp(struct bytes text, const struct zone *zone, int64_t *out)
 {
     struct timestamp_context context = {.zone = zone};
-    return timestamp_text_parse(bytes_of_text(text), &context, out) == TEXT_OK;
+    return timestamp_text_parse(text, &context, out) == TEXT_OK;
 }
 
 /* Fills cell 0.  False: the text is no such value. */
@@ -214,7 +225,7 @@ static bool cast_cell(struct arena *arena, const char *raw, const struct zone *z
                       struct vector *vector)
 {
     const struct type *type = vector->type;
-    const char *plain = unescape(arena, raw, strlen(raw));
+    struct bytes plain = unescape(arena, raw, strlen(raw));
     int64_t integer = 0;
     double real = 0;
     switch (type->id) {
@@ -248,16 +259,14 @@ static bool cast_cell(struct arena *arena, const char *raw, const struct zone *z
                              VECTOR_VALUES(int128, vector)) == TEXT_OK;
     case TYPE_STRING:
     case TYPE_BINARY:
-        VECTOR_VALUES(struct bytes, vector)[0] = bytes_of_text(plain);
+        VECTOR_VALUES(struct bytes, vector)[0] = plain;
         return true;
     case TYPE_DATE:
-        return timestamp_text_parse_date(bytes_of_text(plain), VECTOR_VALUES(int32_t, vector)) ==
-               TEXT_OK;
+        return timestamp_text_parse_date(plain, VECTOR_VALUES(int32_t, vector)) == TEXT_OK;
     case TYPE_TIMESTAMP:
         return cast_timestamp(plain, zone, VECTOR_VALUES(int64_t, vector));
     case TYPE_TIMESTAMP_NTZ:
-        return timestamp_text_parse_ntz(bytes_of_text(plain), true,
-                                        VECTOR_VALUES(int64_t, vector)) == TEXT_OK;
+        return timestamp_text_parse_ntz(plain, true, VECTOR_VALUES(int64_t, vector)) == TEXT_OK;
     default: /* refused by partition_value_cast */
         return false;
     }

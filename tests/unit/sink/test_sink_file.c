@@ -249,6 +249,16 @@ static void names_are_escaped_as_spark_does(void **state)
         part_escape(&out, "p", bytes_of_text(cases[i].value), false);
         assert_string_equal(buffer_text(&out), cases[i].want);
     }
+    for (unsigned byte = 0; byte < 256;
+         byte++) { /* a name can hold it, and no value is another's */
+        uint8_t text[] = {'a', (uint8_t)byte, 'b'};
+        buffer_clear(&out);
+        part_escape(&out, "p", bytes_of(text, sizeof text), false);
+        struct bytes name = buffer_bytes(&out);
+        bool as_it_is = name.size_bytes == 5;
+        assert_true(as_it_is ? name.data[3] == byte && byte != 0 && byte != '/' && byte != '%'
+                             : strtoul(buffer_text(&out) + 4, NULL, 16) == (byte << 4 | 0xb));
+    }
     buffer_clear(&out);
     part_escape(&out, "p/q", bytes_of(NULL, 0), true);
     assert_string_equal(buffer_text(&out), "p%2Fq=__HIVE_DEFAULT_PARTITION__");
