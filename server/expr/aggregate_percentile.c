@@ -129,7 +129,7 @@ RESOLVER(aggregate_resolve_median)
     struct aggregate_options *options = arena_new_object(ctx->arena, sizeof *options);
     call->aggregate.bound = options;
     one_percent(ctx, options, 0.5);
-    const struct type *type;
+    const struct type *type = NULL;
     TRY(exact_value(ctx, call, &type, err));
     aggregate_finish_call(call, type);
     return OK;
