@@ -71,6 +71,24 @@ static void lay_out(struct aggregate_calls *calls, const struct plan_node *node,
     CHECK(next == calls->input_count);
 }
 
+/* Notes the words of a block if all of them are integers that add up. */
+static void find_adds(struct aggregate_calls *calls, struct arena *query)
+{
+    uint32_t words = calls->block_bytes / 8;
+    calls->adds = 0;
+    calls->counters = arena_new_object(query, AGGREGATE_ADDS_MAX * sizeof *calls->counters);
+    for (uint32_t i = 0; i < calls->count; i++) {
+        uint64_t counters = 0;
+        uint32_t first = calls->slots[i].offset / 8;
+        uint32_t end = i + 1 < calls->count ? calls->slots[i + 1].offset / 8 : words;
+        if (end > AGGREGATE_ADDS_MAX || !aggregate_adds(calls->slots[i].expr, &counters))
+            return;
+        for (uint32_t word = first; word < end; word++)
+            calls->counters[word] = (counters >> (word - first) & 1) != 0 ? UINT64_MAX : 0;
+    }
+    calls->adds = words;
+}
+
 enum status aggregate_calls_open(struct aggregate_calls *calls, struct arena *query,
                                  const struct plan_node *node, struct error *err)
 {
@@ -92,6 +110,7 @@ enum status aggregate_calls_open(struct aggregate_calls *calls, struct arena *qu
     calls->key_types = arena_new_object(query, (calls->key_count + 1) * sizeof *calls->key_types);
     struct expr **inputs = arena_new_object(query, (calls->input_count + 1) * sizeof *inputs);
     lay_out(calls, node, inputs);
+    find_adds(calls, query);
     TRY(expr_compile(query, inputs, calls->input_count, &calls->program, err));
     return expr_state_new(query, calls->program, &calls->state, err);
 }
@@ -180,10 +199,42 @@ static enum status merge_moved(const struct aggregate_call_slot *slot, struct ar
     return ops->merge(slot->expr, arena, into, moved, err);
 }
 
+static inline __attribute__((always_inline)) bool
+add_words(const struct aggregate_calls *calls, uint8_t *into, const uint8_t *from, uint32_t words)
+{
+    uint64_t sums[AGGREGATE_ADDS_MAX];
+    for (uint32_t i = 0; i < words; i++)
+        memcpy(&sums[i], into + (size_t)i * 8, 8);
+    if (aggregate_calls_add(calls, sums, from, words) >> 63 != 0)
+        return false;
+    for (uint32_t i = 0; i < words; i++)
+        memcpy(into + (size_t)i * 8, &sums[i], 8);
+    return true;
+}
+
+/* False: it has done nothing, as this is a case for the functions. */
+static bool add_block(const struct aggregate_calls *calls, uint8_t *into, const uint8_t *from)
+{
+    switch (calls->adds) {
+    case 0:
+        return false;
+    case 1:
+        return add_words(calls, into, from, 1);
+    case 2:
+        return add_words(calls, into, from, 2);
+    case 3:
+        return add_words(calls, into, from, 3);
+    default:
+        return add_words(calls, into, from, calls->adds);
+    }
+}
+
 enum status aggregate_calls_merge(const struct aggregate_calls *calls, struct arena *arena,
                                   uint8_t *into, const uint8_t *from, struct buffer *scratch,
                                   struct error *err)
 {
+    if (add_block(calls, into, from))
+        return OK;
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct aggregate_call_slot *slot = &calls->slots[i];
         if (slot->plain)

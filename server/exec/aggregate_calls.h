@@ -9,6 +9,8 @@
 #include "expr/aggregate.h"
 #include "plan/physical_plan.h"
 
+#define AGGREGATE_ADDS_MAX 8
+
 typedef enum status aggregate_merge_fn(const struct expr *expr, struct arena *arena, uint8_t *into,
                                        const uint8_t *from, struct error *err);
 
@@ -31,7 +33,9 @@ struct aggregate_calls {
     const struct expr_program *program;
     struct expr_state *state;
     const struct type **key_types;
-    bool plain; /* all are */
+    bool plain;         /* all are */
+    uint32_t adds;      /* words of a block, if aggregate_calls_add() is for them, or 0 */
+    uint64_t *counters; /* of these: all bits set if the word is a counter, else none */
 };
 
 /* Errors: NOT_SUPPORTED (DISTINCT over a stream), LIMIT_EXCEEDED. */
@@ -56,6 +60,24 @@ MUST_USE enum status aggregate_calls_update(const struct aggregate_calls *calls,
 MUST_USE enum status aggregate_calls_merge(const struct aggregate_calls *calls, struct arena *arena,
                                            uint8_t *into, const uint8_t *from,
                                            struct buffer *scratch, struct error *err);
+
+/* sums[i] += from[i], for states that are integers to be added: calls->adds words.  The highest bit
+ * of the result is set if that is not what the functions would do.  Where the compiler knows the
+ * number of words, it keeps the sums in registers. */
+static inline __attribute__((always_inline)) uint64_t
+aggregate_calls_add(const struct aggregate_calls *calls, uint64_t *sums, const uint8_t *from,
+                    uint32_t words)
+{
+    uint64_t odd = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, from + (size_t)i * 8, sizeof word);
+        uint64_t sum = sums[i] + word;
+        odd |= ((sums[i] ^ sum) & (word ^ sum)) | ((sums[i] | word) & calls->counters[i]);
+        sums[i] = sum;
+    }
+    return odd;
+}
 
 /* One column per function, behind the keys. */
 MUST_USE enum status aggregate_calls_finish(const struct aggregate_calls *calls,

@@ -313,7 +313,7 @@ static struct pane_place find_place(struct pane_aggregate *aggregate, struct pan
                             group->hash, &added);
     const struct pane_list *list = pane_list_of(place.entry);
     if (list->count > 0)
-        __builtin_prefetch(pane_item_at(store, list, list->count - 1));
+        pane_list_prefetch(store, list, list->count - 1, list->count + group->count);
     return place;
 }
 
@@ -331,6 +331,8 @@ static void look_ahead(struct pane_aggregate *aggregate, const struct pane_group
         const struct pane_group *group = groups->groups[first + i];
         const struct pane_generation *generation = generation_of(aggregate, group, last);
         __builtin_prefetch(group->last);
+        __builtin_prefetch((const uint8_t *)group->last + 64);
+        __builtin_prefetch((const uint8_t *)group->last + 128);
         if (generation != NULL)
             state_bucket_prefetch(generation->bucket, group->hash);
     }

@@ -212,24 +212,12 @@ static enum status new_group(struct pane_writer *writer, struct bytes key, uint6
     return OK;
 }
 
-/* As memcmp(), which takes longer for a few bytes, to say so. */
-static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
-{
-    uint64_t words[4];
-    if (size - 8 > 8) /* also less than 8 */
-        return size == 0 || memcmp(a, b, size) == 0;
-    memcpy(&words[0], a, 8);
-    memcpy(&words[1], b, 8);
-    memcpy(&words[2], a + size - 8, 8);
-    memcpy(&words[3], b + size - 8, 8);
-    return ((words[0] ^ words[1]) | (words[2] ^ words[3])) == 0;
-}
-
 static bool is_group(const struct pane_group *group, struct bytes key, uint64_t hash,
                      int64_t generation)
 {
     return group->hash == hash && group->generation == generation &&
-           group->key_bytes == key.size_bytes && same_bytes(group->key, key.data, key.size_bytes);
+           group->key_bytes == key.size_bytes &&
+           state_same_bytes(group->key, key.data, key.size_bytes);
 }
 
 static enum status find_group(struct pane_writer *writer, struct bytes key, uint64_t hash,

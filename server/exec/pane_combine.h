@@ -20,8 +20,8 @@ struct pane_windows {
     uint32_t run;                     /* only windows with a pane touched in it; 0: all */
     struct arena *arena;              /* of states that are not plain */
     struct buffer *scratch;
-    uint8_t *blocks;                   /* count + 1 blocks; the last one is working memory */
-    bool present[COMBINE_WINDOWS_MAX]; /* out: the block is that of a window with rows */
+    uint8_t *blocks;  /* count + 1 blocks; the last one is working memory */
+    uint64_t present; /* out: bit k: block k is that of a window with rows */
 };
 
 MUST_USE enum status pane_combine(const struct pane_store *store, struct pane_windows *windows,

@@ -95,28 +95,27 @@ enum status pane_emission_flush(struct pane_emission *emission, struct error *er
     return status;
 }
 
-/* The windows [from, to] of one key, some at a time. */
+/* The windows [windows->first, to] of one key, some at a time. */
 static enum status emit_key(struct pane_emission *emission, struct bytes key,
-                            const struct pane_windows *shape, int64_t to, struct error *err)
+                            struct pane_windows *windows, int64_t to, struct error *err)
 {
     const struct pane_store *store = emission->output.store;
     uint32_t block_bytes = store->calls->block_bytes;
-    struct pane_windows windows = *shape;
-    for (; windows.first <= to; windows.first += windows.count) {
-        int64_t left = to - windows.first + 1;
-        windows.count = left < COMBINE_WINDOWS_MAX ? (uint32_t)left : COMBINE_WINDOWS_MAX;
-        if (emission->used + windows.count > BATCH_ROWS_MAX)
+    for (; windows->first <= to; windows->first += windows->count) {
+        int64_t left = to - windows->first + 1;
+        windows->count = left < COMBINE_WINDOWS_MAX ? (uint32_t)left : COMBINE_WINDOWS_MAX;
+        if (emission->used + windows->count > BATCH_ROWS_MAX)
             TRY(pane_emission_flush(emission, err));
-        windows.blocks = emission->blocks + (size_t)emission->used * block_bytes;
-        TRY(pane_combine(store, &windows, err));
-        for (uint32_t k = 0; k < windows.count; k++) {
-            if (!windows.present[k])
+        windows->blocks = emission->blocks + (size_t)emission->used * block_bytes;
+        TRY(pane_combine(store, windows, err));
+        for (uint32_t k = 0; k < windows->count; k++) {
+            if ((windows->present >> k & 1) == 0)
                 continue;
             emission->keys[emission->rows] = key;
-            emission->windows[emission->rows] = windows.first + k;
-            emission->states[emission->rows++] = windows.blocks + (size_t)k * block_bytes;
+            emission->windows[emission->rows] = windows->first + k;
+            emission->states[emission->rows++] = windows->blocks + (size_t)k * block_bytes;
         }
-        emission->used += windows.count;
+        emission->used += windows->count;
     }
     return OK;
 }
@@ -167,7 +166,6 @@ static bool look_ahead(const struct pane_store *store, const struct pane_generat
         ahead->entries[at] = entry;
         ahead->keys[at] = state_key(store->table, entry);
         ahead->hashes[at] = 0;
-        __builtin_prefetch(pane_list_of(entry)->items);
         if (other == NULL)
             continue;
         ahead->hashes[at] = state_hash(ahead->keys[at]);
@@ -176,14 +174,36 @@ static bool look_ahead(const struct pane_store *store, const struct pane_generat
     return ahead->count > 0;
 }
 
+/* Asks for the last panes of a list, as many as there may be from `from` on. */
+static void ask_for_last(const struct pane_store *store, const struct pane_list *list, int64_t from)
+{
+    int64_t most = store->grid.per_window - from;
+    uint32_t skip = list->count > most ? list->count - (uint32_t)most : 0;
+    pane_list_prefetch(store, list, skip, list->count);
+}
+
+/* Asks for the first panes of a list, as many as there may be before `end`. */
+static void ask_for_first(const struct pane_store *store, const struct pane_list *list, int64_t end)
+{
+    pane_list_prefetch(store, list, 0, list->count < end ? list->count : (uint32_t)end);
+}
+
 static enum status emit_first(struct pane_emission *emission, const struct span *span,
                               struct error *err)
 {
     const struct pane_store *store = emission->output.store;
+    int64_t base = span->number * store->grid.per_window;
+    int64_t begin = window_first_pane(&store->grid, span->from) - base;
+    int64_t end = window_first_pane(&store->grid, span->to) - base;
     struct state_cursor cursor = {0};
     struct ahead ahead;
     while (look_ahead(store, span->first, &cursor, span->second, &ahead)) {
         struct pane_list *mates[AHEAD];
+        for (uint32_t i = 0; i < ahead.count; i++) {
+            ask_for_last(store, pane_list_of(ahead.entries[i]), begin);
+            if (span->second != NULL)
+                state_bucket_prefetch_entry(span->second->bucket, ahead.hashes[i]);
+        }
         for (uint32_t i = 0; i < ahead.count; i++) {
             struct state_entry *mate =
                 pane_store_entry(store, span->second, ahead.keys[i], ahead.hashes[i]);
@@ -191,7 +211,7 @@ static enum status emit_first(struct pane_emission *emission, const struct span 
             if (mates[i] == NULL)
                 continue;
             mates[i]->mark = span->scan;
-            __builtin_prefetch(mates[i]->items);
+            ask_for_first(store, mates[i], end);
         }
         for (uint32_t i = 0; i < ahead.count; i++) {
             struct pane_windows shape = shape_of(emission, span->number, span->from,
@@ -211,15 +231,18 @@ static enum status emit_second(struct pane_emission *emission, const struct span
     int64_t end = window_first_pane(&store->grid, span->to) - base;
     struct state_cursor cursor = {0};
     struct ahead ahead;
-    while (look_ahead(store, span->second, &cursor, NULL, &ahead))
+    while (look_ahead(store, span->second, &cursor, NULL, &ahead)) {
+        for (uint32_t i = 0; i < ahead.count; i++)
+            if (pane_list_of(ahead.entries[i])->mark != span->scan)
+                ask_for_first(store, pane_list_of(ahead.entries[i]), end);
         for (uint32_t i = 0; i < ahead.count; i++) {
             const struct pane_list *list = pane_list_of(ahead.entries[i]);
-            if (list->mark == span->scan || list->count == 0 ||
-                pane_item_at(store, list, 0)->pane >= end)
+            if (list->mark == span->scan || list->count == 0 || list->first >= end)
                 continue;
             struct pane_windows shape = shape_of(emission, span->number, span->from, NULL, list);
             TRY(emit_key(emission, ahead.keys[i], &shape, span->to, err));
         }
+    }
     return OK;
 }
 

@@ -160,11 +160,12 @@ static enum status read_lists(struct pane_spill *disk, struct bytes value,
                 .list = {.items = items},
             };
         struct pane_list *list = &lists[*count - 1].list;
+        uint32_t pane = (uint32_t)(reader.pane - number * store->grid.per_window);
+        if (list->count == 0)
+            list->first = pane;
         struct pane_item *item = pane_item_at(store, list, list->count++);
-        *item = (struct pane_item){
-            .pane = (uint32_t)(reader.pane - number * store->grid.per_window),
-        };
-        list->last = item->pane;
+        *item = (struct pane_item){.pane = pane};
+        list->last = pane;
         items += store->item_bytes;
         TRY(load_states(store, disk->passing, reader.states, item->block, err));
     }

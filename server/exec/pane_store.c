@@ -155,7 +155,7 @@ static int64_t without_behind(const struct pane_store *store, const struct pane_
     if (list == NULL)
         return last;
     int64_t base = (place->generation->number + 1) * store->grid.per_window;
-    int64_t first = pane_first_window(&store->grid, base + pane_item_at(store, list, 0)->pane);
+    int64_t first = pane_first_window(&store->grid, base + list->first);
     return first > last ? last : first - 1;
 }
 
@@ -167,7 +167,7 @@ static void count_growth(struct pane_store *store, const struct pane_place *plac
     const struct pane_grid *grid = &store->grid;
     const struct pane_list *list = pane_list_of(place->entry);
     int64_t base = place->generation->number * grid->per_window;
-    uint32_t now = pane_item_at(store, list, 0)->pane;
+    uint32_t now = list->first;
     int64_t from = pane_first_window(grid, base + now);
     int64_t to = pane_last_window(grid, base + list->last);
     if (first > last) {
@@ -190,17 +190,29 @@ static uint32_t size_class(uint32_t capacity)
     return capacity <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(capacity - 1);
 }
 
-/* Room for `more` further items: powers of two, but not more than a generation can have. */
+static void *new_items(const struct pane_store *store, struct pane_generation *generation,
+                       uint32_t count)
+{
+    void *memory = NULL;
+    struct error err; /* the arena has no limit, so nothing is written to it, and it is large */
+    CHECK(arena_alloc_raw(state_bucket_arena(generation->bucket), count, store->item_bytes, &memory,
+                          &err) == OK);
+    return memory;
+}
+
+/* Room for `more` further items: powers of two, but not more than a generation can have, and that
+ * at once if it is less than twice as much. */
 static void reserve(struct pane_store *store, struct pane_generation *generation,
                     struct pane_list *list, uint32_t more)
 {
     void *memory = NULL;
-    struct error err = {0};
     uint32_t wanted = list->count + more;
     if (wanted <= list->capacity)
         return;
     if (wanted < generation->expected)
         wanted = generation->expected;
+    if (wanted > store->grid.per_window / 2)
+        wanted = (uint32_t)store->grid.per_window;
     uint32_t class = size_class(wanted);
     CHECK(class < SIZES_MAX);
     uint32_t capacity = (uint32_t)1 << class;
@@ -210,8 +222,7 @@ static void reserve(struct pane_store *store, struct pane_generation *generation
         memory = generation->spare[class];
         memcpy(&generation->spare[class], memory, sizeof(void *));
     } else {
-        CHECK(arena_alloc_raw(state_bucket_arena(generation->bucket), capacity, store->item_bytes,
-                              &memory, &err) == OK); /* it has no limit */
+        memory = new_items(store, generation, capacity);
     }
     if (list->capacity > 0) {
         uint32_t before = size_class(list->capacity);
@@ -252,7 +263,7 @@ struct pane_item *pane_store_add(struct pane_store *store, const struct pane_pla
     if (!*added)
         return pane_item_at(store, list, at - 1);
     bool empty = list->count == 0;
-    uint32_t first = empty ? 1 : pane_item_at(store, list, 0)->pane;
+    uint32_t first = empty ? 1 : list->first;
     uint32_t last = empty ? 0 : list->last;
     reserve(store, place->generation, list, 1);
     uint8_t *to = list->items + (size_t)at * store->item_bytes;
@@ -260,6 +271,8 @@ struct pane_item *pane_store_add(struct pane_store *store, const struct pane_pla
         memmove(to + store->item_bytes, to, (size_t)(list->count - at) * store->item_bytes);
     else
         list->last = pane;
+    if (at == 0)
+        list->first = pane;
     list->count++;
     place->generation->panes++;
     struct pane_item *item = pane_item_at(store, list, at);
@@ -275,7 +288,7 @@ uint32_t pane_store_append(struct pane_store *store, const struct pane_place *pl
     struct pane_list *list = pane_list_of(place->entry);
     uint32_t item_bytes = store->item_bytes;
     bool empty = list->count == 0;
-    uint32_t first = empty ? 1 : pane_item_at(store, list, 0)->pane;
+    uint32_t first = empty ? 1 : list->first;
     uint32_t last = empty ? 0 : list->last;
     uint32_t fresh = 0;
     for (const struct pane_chunk *chunk = chunks; chunk != NULL; chunk = chunk->before)
@@ -296,7 +309,9 @@ uint32_t pane_store_append(struct pane_store *store, const struct pane_place *pl
         }
     }
     list->count += fresh;
-    list->last = pane_item_at(store, list, list->count - 1)->pane;
+    list->last = pane_chunk_item(store, chunks, chunks->count - 1)->pane;
+    if (empty)
+        list->first = pane_item_at(store, list, 0)->pane;
     place->generation->panes += fresh;
     count_growth(store, place, first, last);
     return fresh;
@@ -307,6 +322,8 @@ struct pane_item *pane_store_bring(struct pane_store *store, const struct pane_p
 {
     struct pane_list *list = pane_list_of(place->entry);
     reserve(store, place->generation, list, 1);
+    if (list->count == 0)
+        list->first = pane;
     struct pane_item *item = pane_item_at(store, list, list->count++);
     *item = (struct pane_item){.pane = pane};
     list->last = pane;

@@ -22,6 +22,8 @@
 #include "exec/pane_grid.h"
 #include "state/state_table.h"
 
+#define PANE_AHEAD_BYTES 512 /* for which pane_list_prefetch() asks at the most */
+
 struct pane_item {
     uint32_t pane;
     uint32_t run;
@@ -33,7 +35,8 @@ struct pane_list {
     uint8_t *items;
     uint32_t count;
     uint32_t capacity;
-    uint32_t last;         /* pane; of a list that is not empty */
+    uint32_t first; /* pane; of a list that is not empty */
+    uint32_t last;
     uint32_t touched_from; /* the panes that the run of the entry's stamp has touched lie here */
     uint32_t touched_to;
     uint32_t mark; /* the scan that has seen it */
@@ -112,6 +115,18 @@ void pane_store_forget(struct pane_store *store);
 uint64_t pane_store_close(struct pane_store *store, int64_t closed);
 
 uint64_t pane_store_bytes(const struct pane_store *store);
+
+/* Asks for the memory of items [from, to) of a list. */
+static inline void pane_list_prefetch(const struct pane_store *store, const struct pane_list *list,
+                                      uint32_t from, uint32_t to)
+{
+    const uint8_t *at = list->items + (size_t)from * store->item_bytes;
+    const uint8_t *end = list->items + (size_t)to * store->item_bytes;
+    if (end > at + PANE_AHEAD_BYTES)
+        end = at + PANE_AHEAD_BYTES;
+    for (; at < end; at += 64)
+        __builtin_prefetch(at);
+}
 
 /* Whether all windows of a pane are closed. */
 static inline bool pane_is_over(const struct pane_store *store, int64_t pane)

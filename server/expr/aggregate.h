@@ -104,4 +104,8 @@ size_t aggregate_state_bytes(const struct expr *expr);
 void aggregate_init(const struct expr *expr, uint8_t *state);
 MUST_USE enum status aggregate_update(const struct aggregate_update *update, struct error *err);
 
+/* Whether a call's states are 64-bit integers, and to merge two is to add each, as long as none
+ * overflows and no counter is negative.  *counters: which of them are counters, a bit for each. */
+bool aggregate_adds(const struct expr *expr, uint64_t *counters);
+
 #endif

@@ -408,6 +408,15 @@ const struct aggregate_ops aggregate_avg = {
     .load = aggregate_load_plain,
 };
 
+bool aggregate_adds(const struct expr *expr, uint64_t *counters)
+{
+    const struct aggregate_ops *ops = expr->aggregate.aggregate->ops;
+    *counters = 1; /* the only word, or the first of two: OVERFLOW makes it negative */
+    if (ops == &aggregate_count || ops == &aggregate_count_if)
+        return true;
+    return (ops == &aggregate_sum || ops == &aggregate_avg) && sum_kind(expr) == SUM_INTEGER;
+}
+
 /* ---- resolving ---- */
 
 static const struct type *result_type(struct resolve_context *ctx, const struct type *arg, bool avg)

@@ -223,8 +223,10 @@ void state_bucket_prefetch_entry(const struct state_bucket *bucket, uint64_t has
     if (bucket->slots == NULL)
         return;
     uint64_t value = bucket->slots[hash & bucket->mask];
-    if ((value & ADDRESS_MASK) != 0)
-        __builtin_prefetch(entry_of(value));
+    if ((value & ADDRESS_MASK) == 0)
+        return;
+    __builtin_prefetch(entry_of(value));
+    __builtin_prefetch((const uint8_t *)entry_of(value) + 48); /* where most of them end */
 }
 
 static size_t entry_bytes(const struct state_table *table, uint32_t key_bytes)
@@ -241,8 +243,7 @@ struct bytes state_key(const struct state_table *table, const struct state_entry
 static bool holds_key(const struct state_entry *entry, struct bytes key, uint32_t value_bytes)
 {
     return entry->key_bytes == key.size_bytes &&
-           (key.size_bytes == 0 ||
-            memcmp(entry->data + value_bytes, key.data, key.size_bytes) == 0);
+           state_same_bytes(entry->data + value_bytes, key.data, key.size_bytes);
 }
 
 /* The slot of the key, or the one that it would get. */

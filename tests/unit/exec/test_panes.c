@@ -172,6 +172,7 @@ static void check_order(const struct pane_store *store, struct state_entry *entr
     for (uint32_t i = 1; i < list->count; i++)
         assert_true(pane_item_at(store, list, i - 1)->pane < pane_item_at(store, list, i)->pane);
     assert_int_equal(pane_item_at(store, list, list->count - 1)->pane, list->last);
+    assert_int_equal(pane_item_at(store, list, 0)->pane, list->first);
 }
 
 static void add_row(struct pane_store *store, struct model *model, int64_t time_us)
