@@ -21,7 +21,7 @@
 
 #define WRITER_MAGIC    0x9a4e1001U
 #define SLOTS_MIN       1024
-#define PROBE_ROWS      16384 /* after so many rows it is decided whether looking pays */
+#define PROBE_ROWS      65536 /* after so many rows it is decided whether looking pays */
 #define FIRST_ITEMS_MAX 16    /* room that a group has from the beginning */
 #define GROUP_ITEMS_MAX 64    /* then the key gets another group: its items are looked through */
 #define PREFETCH        16
@@ -378,7 +378,7 @@ static enum status assign_groups(struct pane_writer *writer, const struct rows *
         TRY(find_item(writer, group, target->pane, &rows->blocks[batch_row(rows->batch, i)], err));
     }
     writer->rows += rows->batch->selected;
-    if (writer->rows > PROBE_ROWS && writer->count > writer->rows - writer->rows / 4)
+    if (writer->rows > PROBE_ROWS && writer->count > writer->rows - writer->rows / 8)
         writer->direct = true;
     return OK;
 }
