@@ -213,10 +213,10 @@ static enum status bind_scale(struct resolve_context *ctx, struct expr *call,
     call->call.bound = options;
     *out = options;
     struct vector *scale;
-    if (!expr_is_foldable(call->args[1]))
-        return function_not_foldable(call, 1, "scale", err);
     if (call->args[1]->type->id != TYPE_INT)
         call->args[1] = coercion_cast(ctx, call->args[1], type_simple(TYPE_INT));
+    if (!expr_is_foldable(call->args[1]))
+        return function_not_foldable(call, 1, "scale", err);
     TRY(function_constant(ctx, call, 1, "scale", &scale, err));
     options->scale_null = vector_is_null(scale, 0);
     if (!options->scale_null)
