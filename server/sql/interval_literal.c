@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "sql/parse.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 #define MICROS_PER_SECOND INT64_C(1000000)
@@ -286,6 +287,7 @@ enum status interval_from_text(struct bytes text, struct bytes source, struct as
         scan.at = first;
     if (read_pairs(&scan) == OK)
         return finish(&scan, source, out);
+    bool no_unit = err->status == STATUS_INVALID_INTERVAL_FORMAT__MISSING_UNIT;
     error_clear(err);
     char shown[512];
     int size = text.size_bytes < sizeof(shown) - 3 ? (int)text.size_bytes : (int)sizeof(shown) - 3;
@@ -293,8 +295,14 @@ enum status interval_from_text(struct bytes text, struct bytes source, struct as
     if (size > 0)
         memcpy(shown + 1, text.data, (size_t)size);
     memcpy(shown + 1 + size, "'", 2);
-    return error_raise(err, STATUS_INVALID_TYPED_LITERAL, "valueType", "\"INTERVAL\"", "value",
-                       shown, NULL);
+    (void)error_raise(err, STATUS_INVALID_TYPED_LITERAL, "valueType", "\"INTERVAL\"", "value",
+                      shown, NULL);
+    if (no_unit)
+        (void)snprintf(err->text, sizeof err->text,
+                       "The interval %s has no unit, or what follows is none. Write it behind the "
+                       "text, as in INTERVAL '10' MINUTE, or in it, as in INTERVAL '10 minutes'",
+                       shown);
+    return err->status;
 }
 
 /* ---- 'text' UNIT TO UNIT ---- */
