@@ -6,7 +6,7 @@
  * first such error is raised at the end.
  */
 #include "base/check.h"
-#include "base/options.h"
+#include "base/type_words.h"
 #include "columnar/type.h"
 #include "columnar/type_json.h"
 
@@ -317,23 +317,17 @@ static enum status make_char(struct parser *parser, const struct token *name,
     return OK;
 }
 
-/* Says which type a misspelt name means. */
-static void suggest_type(struct parser *parser, const char *written)
+/* Says which type is meant by what was just refused. */
+static void suggest(struct parser *parser, const char *meant)
 {
-    const char *names[sizeof(type_names) / sizeof(*type_names)];
-    for (size_t i = 0; i < sizeof(type_names) / sizeof(*type_names); i++)
-        names[i] = type_names[i].name;
-    const char *nearest = nearest_name(written, names, sizeof(names) / sizeof(*names));
-    struct error *err =
-        parser->later.status == OK ? &parser->deferred : &parser->later; /* the one just raised */
+    struct error *err = parser->later.status == OK ? &parser->deferred : &parser->later;
     size_t used = strlen(err->text);
-    if (nearest == NULL || used >= sizeof err->text)
+    if (meant == NULL || used >= sizeof err->text)
         return;
-    (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", nearest);
-    char *word = strrchr(err->text, ' ');
-    for (; word != NULL && *word != '\0'; word++)
-        if (*word >= 'a' && *word <= 'z')
-            *word = (char)(*word - 'a' + 'A');
+    (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", meant);
+    for (char *at = err->text + used + strlen(". Did you mean "); *at != '\0'; at++)
+        if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
 }
 
 /* What the name says, once its parameters are read. */
@@ -359,11 +353,12 @@ static enum status make_named(struct parser *parser, const struct token *name,
             *out = type_simple(id);
         } else {
             defer_unsupported(parser, name, parameters->text);
+            suggest(parser, name->text); /* without parameters */
         }
         return OK;
     }
     defer_unsupported(parser, name, parameters->text);
-    suggest_type(parser, name->text);
+    suggest(parser, type_word_meant(name->text));
     return OK;
 }
 
@@ -651,6 +646,9 @@ enum status type_parse(struct arena *arena, struct bytes text, const struct type
         error_clear(err);
         return OK;
     }
+    if (second.status == STATUS_UNSUPPORTED_DATATYPE && status == STATUS_PARSE_SYNTAX_ERROR)
+        (void)snprintf(err->text, sizeof err->text, "%s",
+                       second.text); /* the condition is Spark's */
     /* Columns that parse but mean nothing are nearer to what was written. */
     if (second.status != STATUS_PARSE_SYNTAX_ERROR && status == STATUS_PARSE_SYNTAX_ERROR &&
         second.status != STATUS_UNSUPPORTED_DATATYPE) {

@@ -1,6 +1,6 @@
 /* Types, as in CAST(x AS type) and STRUCT<a: INT>. */
 #include "base/check.h"
-#include "base/options.h"
+#include "base/type_words.h"
 #include "sql/parse.h"
 
 #include <stdio.h>
@@ -225,6 +225,15 @@ static enum status decimal_params(struct parser *parser, const int64_t *params, 
     return OK;
 }
 
+/* Says which type is meant by what was just refused. */
+static void suggest(struct parser *parser, const char *meant)
+{
+    struct error *err = parser->err;
+    size_t used = strlen(err->text);
+    if (meant != NULL && used < sizeof err->text)
+        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", meant);
+}
+
 static enum status scalar_type(struct parser *parser, const struct type_name *name,
                                const int64_t *params, size_t count, struct ast_type *type)
 {
@@ -236,9 +245,13 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
                               "type", shown, NULL);
     bool timestamp = type->kind == AST_TYPE_TIMESTAMP || type->kind == AST_TYPE_TIME;
     if (count > (size_t)name->params_max || (timestamp && count > 0 && first > 6) ||
-        first > INT32_MAX)
-        return error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position, end,
-                              "typeName", shown, NULL);
+        first > INT32_MAX) {
+        (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position, end,
+                             "typeName", shown, NULL);
+        if (name->params_max == 0)
+            suggest(parser, name->name); /* without parameters */
+        return parser->err->status;
+    }
     switch (type->kind) {
     case AST_TYPE_DECIMAL:
         return decimal_params(parser, params, count, type) == OK ? OK : parser_later(parser);
@@ -268,35 +281,6 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
     }
 }
 
-/* Says which type a misspelt name means, or one that other systems have. */
-static void suggest_type(struct parser *parser, const char *written)
-{
-    static const struct {
-        const char *name, *meant;
-    } others[] = {
-        {"TEXT", "STRING"},      {"CLOB", "STRING"},        {"NVARCHAR", "STRING"},
-        {"VARCHAR2", "STRING"},  {"DATETIME", "TIMESTAMP"}, {"TIMESTAMPTZ", "TIMESTAMP"},
-        {"BOOL", "BOOLEAN"},     {"BYTES", "BINARY"},       {"BLOB", "BINARY"},
-        {"VARBINARY", "BINARY"}, {"INT2", "SMALLINT"},      {"INT4", "INT"},
-        {"INT8", "BIGINT"},      {"INT64", "BIGINT"},       {"INT32", "INT"},
-        {"FLOAT8", "DOUBLE"},    {"FLOAT64", "DOUBLE"},     {"NUMBER", "DECIMAL"},
-    };
-    const char *names[sizeof type_names / sizeof type_names[0]];
-    size_t count = sizeof type_names / sizeof type_names[0];
-    const char *meant = NULL;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcasecmp(written, others[i].name) == 0)
-            meant = others[i].meant;
-    for (size_t i = 0; i < count; i++)
-        names[i] = type_names[i].name;
-    if (meant == NULL)
-        meant = nearest_name(written, names, count);
-    struct error *err = parser->err;
-    size_t used = strlen(err->text);
-    if (meant != NULL && used < sizeof err->text)
-        (void)snprintf(err->text + used, sizeof err->text - used, ". Did you mean %s?", meant);
-}
-
 enum status parser_data_type(struct parser *parser, struct ast_type **out)
 {
     struct ast_type *type = arena_new_object(parser->arena, sizeof(*type));
@@ -317,9 +301,11 @@ enum status parser_data_type(struct parser *parser, struct ast_type **out)
         (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position,
                              parser_position_end(parser), "typeName",
                              upper_text(parser, type->position, parser_position_end(parser)), NULL);
-        suggest_type(parser, arena_strndup(parser->arena, word.text.data, word.text.size_bytes));
+        suggest(parser, type_word_meant(
+                            arena_strndup(parser->arena, word.text.data, word.text.size_bytes)));
         TRY(parser_later(parser));
         name = &type_names[0];
+        count = 0;
     }
     type->kind = name->kind;
     bool complex =
