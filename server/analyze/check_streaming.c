@@ -179,6 +179,30 @@ static enum status raise_mode(const struct checker *checker, const struct logica
     return at_node(checker, node);
 }
 
+/* The expression is what is wrong at the node. */
+static void at_expr(const struct checker *checker, const struct expr *expr)
+{
+    if (expr->position < 0 || checker->err->pointer[0] != '\0')
+        return;
+    checker->err->position = expr->position;
+    checker->err->position_end = expr->position_end;
+}
+
+/* What was written there, NULL if nothing was. */
+static const char *written(const struct checker *checker, const struct logical_node *node,
+                           const struct expr *expr, int *size)
+{
+    const struct query_spec *spec = checker->analysis->spec;
+    const char *sql = spec->sql;
+    for (size_t i = 0; node->view != NULL && i < spec->view_count; i++)
+        if (strcmp(spec->views[i].name, node->view) == 0)
+            sql = spec->views[i].sql;
+    if (sql == NULL || expr->position < 0 || (size_t)expr->position_end > strlen(sql))
+        return NULL;
+    *size = expr->position_end - expr->position;
+    return sql + expr->position;
+}
+
 /* ---- rules about the whole plan ---- */
 
 static enum status rule_reads_a_stream(const struct checker *checker,
@@ -248,20 +272,26 @@ static enum status (*const plan_rules[])(const struct checker *checker,
 
 static bool find_distinct(const struct expr *expr, void *arg)
 {
-    (void)arg;
-    return expr->kind != EXPR_AGGREGATE || !expr->aggregate.distinct;
+    const struct expr **found = arg;
+    if (expr->kind == EXPR_AGGREGATE && expr->aggregate.distinct)
+        *found = expr;
+    return *found == NULL;
 }
 
 static enum status rule_no_distinct_aggregates(const struct checker *checker,
                                                const struct logical_node *node)
 {
+    const struct expr *found = NULL;
     for (uint32_t i = 0; node->kind == LOGICAL_AGGREGATE && i < node->aggregate.aggregate_count;
-         i++)
-        if (!expr_walk(node->aggregate.aggregates[i], find_distinct, NULL))
-            return raise_text(checker, node,
-                              "Distinct aggregations are not supported on streaming "
-                              "DataFrames/Datasets. Consider using approx_count_distinct() "
-                              "instead.");
+         i++) {
+        if (expr_walk(node->aggregate.aggregates[i], find_distinct, &found))
+            continue;
+        (void)raise_text(checker, node,
+                         "Distinct aggregations are not supported on streaming "
+                         "DataFrames/Datasets. Consider using approx_count_distinct() instead.");
+        at_expr(checker, found);
+        return checker->err->status;
+    }
     return OK;
 }
 
@@ -562,6 +592,19 @@ static const char *window_alias(const struct checker *checker, const struct logi
     return NULL;
 }
 
+/* As it is written; the parameters have Spark's form. */
+static void say_row_window(const struct checker *checker, const struct logical_node *node,
+                           const char *printed)
+{
+    struct error *err = checker->err;
+    int size = (int)strlen(printed);
+    const char *text = written(checker, node, node->window.functions[0], &size);
+    (void)snprintf(err->text, sizeof err->text,
+                   "Windows over rows are not possible on a stream, which has no last row: %.*s. "
+                   "Group by window(...), a time window, instead",
+                   size < 600 ? size : 600, text == NULL ? printed : text);
+}
+
 static enum status rule_no_row_windows(const struct checker *checker,
                                        const struct logical_node *node)
 {
@@ -577,6 +620,7 @@ static enum status rule_no_row_windows(const struct checker *checker,
     error_raise(checker->err, STATUS_NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING, "windowFunc",
                 buffer_text(&function), "columnName", buffer_text(&name), "windowSpec",
                 buffer_text(&spec), NULL);
+    say_row_window(checker, node, buffer_text(&sql));
     buffer_fini(&function);
     buffer_fini(&spec);
     buffer_fini(&name);
@@ -704,6 +748,26 @@ static enum status rule_stream_join_mode(const struct checker *checker,
     return OK;
 }
 
+static const char *event_column(const struct logical_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->output[i]->event_time && node->output[i]->type->id == TYPE_TIMESTAMP)
+            return node->output[i]->name;
+    return NULL;
+}
+
+/* The condition that is missing, if both sides have a watermark. */
+static void add_range(struct buffer *text, const struct logical_node *join)
+{
+    const char *left = event_column(join->children[0]), *right = event_column(join->children[1]);
+    if (left == NULL || right == NULL)
+        return;
+    buffer_printf(text,
+                  ". Say in ON how far apart the two times may be, as in right.%s BETWEEN left.%s "
+                  "AND left.%s + INTERVAL 10 MINUTES",
+                  right, left, left);
+}
+
 static enum status rule_stream_join_state(const struct checker *checker,
                                           const struct logical_node *node)
 {
@@ -736,6 +800,7 @@ static enum status rule_stream_join_state(const struct checker *checker,
                   "without a watermark in the join keys, or a watermark on the nullable side and "
                   "an appropriate range condition",
                   join_name(node->join.kind));
+    add_range(&text, node);
     enum status status = raise_text(checker, node, buffer_text(&text));
     buffer_fini(&text);
     return status;
@@ -792,16 +857,17 @@ static enum status rule_nothing_after_aggregation(const struct checker *checker,
 
 static bool find_increasing_id(const struct expr *expr, void *arg)
 {
-    (void)arg;
-    return expr->kind != EXPR_CALL ||
-           strcmp(expr->call.function->name, "monotonically_increasing_id") != 0;
+    const struct expr **found = arg;
+    if (expr->kind == EXPR_CALL &&
+        strcmp(expr->call.function->name, "monotonically_increasing_id") == 0)
+        *found = expr;
+    return *found == NULL;
 }
 
 static enum status see_increasing_id(struct expr **slot, void *arg, struct error *err)
 {
     (void)err;
-    bool *found = arg;
-    *found = *found || !expr_walk(*slot, find_increasing_id, NULL);
+    (void)expr_walk(*slot, find_increasing_id, arg);
     return OK;
 }
 
@@ -810,12 +876,14 @@ static enum status rule_no_increasing_id(const struct checker *checker,
 {
     struct logical_node copy = *node;
     struct error ignored = ERROR_INIT;
-    bool found = false;
-    if (logical_each_expr(&copy, see_increasing_id, &found, &ignored) != OK || !found)
+    const struct expr *found = NULL;
+    if (logical_each_expr(&copy, see_increasing_id, &found, &ignored) != OK || found == NULL)
         return OK;
-    return raise_text(checker, node,
-                      "Expression(s): monotonically_increasing_id() is not supported with "
-                      "streaming DataFrames/Datasets. uuid() gives each row an id");
+    (void)raise_text(checker, node,
+                     "Expression(s): monotonically_increasing_id() is not supported with "
+                     "streaming DataFrames/Datasets. uuid() gives each row an id");
+    at_expr(checker, found);
+    return checker->err->status;
 }
 
 static enum status (*const node_rules[])(const struct checker *checker,

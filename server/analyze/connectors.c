@@ -124,12 +124,33 @@ static bool same_place(const struct error *a, const struct error *b)
            strcmp(a->pointer, b->pointer) == 0 && strcmp(a->view, b->view) == 0;
 }
 
+/* A missing option that is there in another form, or beside the options: that is reported. */
+static bool is_misplaced(const struct diagnostics *list, const struct error *err)
+{
+    static const char options[] = "/options/";
+    const char *at = err->status == STATUS_OPTION_REQUIRED ? strstr(err->pointer, options) : NULL;
+    char beside[sizeof err->pointer];
+    if (at == NULL)
+        return false;
+    (void)snprintf(beside, sizeof beside, "%.*s/%s", (int)(at - err->pointer), err->pointer,
+                   at + sizeof options - 1);
+    for (const struct diagnostic *one = list->first; one != NULL; one = one->next)
+        if (strcmp(one->error.pointer, err->pointer) == 0 ||
+            strcmp(one->error.pointer, beside) == 0)
+            return true;
+    return false;
+}
+
 void analyzer_collect(struct analyzer *analyzer, struct error *err)
 {
     CHECK(analyzer->diagnostics != NULL && err->status != OK);
     analyzer->broken++;
     if (err->view[0] == '\0' && analyzer->view != NULL && err->pointer[0] == '\0')
         (void)snprintf(err->view, sizeof err->view, "%s", analyzer->view);
+    if (is_misplaced(analyzer->diagnostics, err)) {
+        error_clear(err);
+        return;
+    }
     for (const struct diagnostic *at = analyzer->diagnostics->first; at != NULL; at = at->next) {
         if (at->severity == DIAGNOSTIC_ERROR && same_place(&at->error, err)) {
             error_clear(err); /* a view or a CTE is resolved wherever it is used */

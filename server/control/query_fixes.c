@@ -94,7 +94,7 @@ struct fixing {
     size_t tried;
 };
 
-/* One error less; the fix of the only one leaves none. */
+/* One error less; the fix of the only one leaves none.  Of a warning: one warning less. */
 static bool accepted(struct fixing *fixing, const struct fix *fix)
 {
     json_t *root = json_deep_copy(fixing->root);
@@ -103,8 +103,11 @@ static bool accepted(struct fixing *fixing, const struct fix *fix)
         good = apply_edit(root, edit);
     if (good) {
         struct bytes edited = bytes_of_text(json_print(fixing->arena, root));
-        size_t left = query_count_errors(fixing->arena, fixing->paths, edited);
-        good = left < fixing->validation->diagnostics->error_count;
+        const struct diagnostics *before = fixing->validation->diagnostics;
+        struct problem_count left = query_count_problems(fixing->arena, fixing->paths, edited);
+        good = before->error_count > 0
+                   ? left.errors < before->error_count
+                   : left.errors == 0 && left.all < before->count + before->dropped;
     }
     json_decref(root);
     return good;
@@ -361,10 +364,15 @@ static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcasecmp(name, parts[i].flat) == 0)
             replace_at(fixing, diagnostic, quoted, parts[i].right, "The window's bound is read.");
-    if (strstr(diagnostic->error.text, "Did you mean") == NULL)
+    static const char ask[] = "Did you mean one of: ";
+    const char *proposals = strstr(diagnostic->error.text, ask);
+    if (proposals == NULL)
         return; /* the reason is another one */
-    const char *right =
-        meant_column(fixing->arena, quoted, error_param(&diagnostic->error, "proposal"));
+    proposals = arena_strdup(fixing->arena, proposals + sizeof ask - 1);
+    const char *end = strrchr(proposals, '?');
+    const char *right = meant_column(
+        fixing->arena, quoted,
+        arena_strndup(fixing->arena, proposals, end == NULL ? 0 : (size_t)(end - proposals)));
     if (right == NULL)
         return;
     if (ends_with(diagnostic->error.pointer, "/watermark/column"))
@@ -608,6 +616,55 @@ static void fix_window(struct fixing *fixing, struct diagnostic *diagnostic)
     }
 }
 
+/* count(DISTINCT x) of a stream. */
+static void fix_distinct(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    size_t from = sql == NULL ? 0 : (size_t)err->position;
+    if (sql == NULL || strncasecmp(sql + from, "count", 5) != 0)
+        return;
+    size_t at = from + 5;
+    at += strspn(sql + at, " \t\r\n");
+    at += sql[at] == '(';
+    at += strspn(sql + at, " \t\r\n");
+    if (strncasecmp(sql + at, "DISTINCT", 8) != 0 || is_word_byte(sql[at + 8]))
+        return;
+    at += 8;
+    at += strspn(sql + at, " \t\r\n");
+    size_t to = (size_t)err->position_end;
+    if (at >= to)
+        return;
+    const char *right =
+        arena_sprintf(fixing->arena, "approx_count_distinct(%.*s", (int)(to - at), sql + at);
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Use %s", right),
+                       "The count is off by about 5 %; the state of a group is of one size.");
+    (void)edit_at(fixing, diagnostic, sql, from, to, right);
+}
+
+/* The gap of a session in a form that is no interval: '1 min'. */
+static void fix_gap(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    if (sql == NULL || strstr(err->text, "session_window() is no interval") == NULL)
+        return;
+    size_t from = (size_t)err->position, to = (size_t)err->position_end;
+    if (to - from < 3 || (sql[from] != '\'' && sql[from] != '"'))
+        return;
+    const char *right =
+        fix_interval(fixing->arena, arena_strndup(fixing->arena, sql + from + 1, to - from - 2));
+    if (right == NULL)
+        return;
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Use '%s'", right),
+                       "Rows are in sessions that end with a gap of this length.");
+    (void)edit_at(fixing, diagnostic, sql, from, to, arena_sprintf(fixing->arena, "'%s'", right));
+}
+
 /* A misspelt function. */
 static void fix_routine(struct fixing *fixing, struct diagnostic *diagnostic)
 {
@@ -634,7 +691,15 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
     if (right != NULL && err->pointer[0] == '\0') {
         const char *written = error_param(err, "typeName");
         size_t size = written == NULL ? 0 : strcspn(written + 1, "\"(");
-        if (size > 0)
+        const char *pointer = NULL, *sql = text_of(fixing, err, &pointer);
+        if (size > 0 && sql != NULL && written[size + 1] == '(' && strcmp(right, "DECIMAL") != 0) {
+            /* with parameters that the type does not take */
+            diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                               arena_sprintf(fixing->arena, "Use %s", right),
+                               "The value has this type.");
+            (void)edit_at(fixing, diagnostic, sql, (size_t)err->position, (size_t)err->position_end,
+                          right);
+        } else if (size > 0)
             replace_at(fixing, diagnostic, arena_strndup(fixing->arena, written + 1, size), right,
                        "The value has this type.");
         return;
@@ -648,6 +713,9 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
     size_t from = (size_t)err->position, to = from;
     while (is_word_byte(schema[to]))
         to++;
+    const char *close = schema[to] == '(' ? strchr(schema + to, ')') : NULL;
+    if (close != NULL && strcmp(right, "DECIMAL") != 0)
+        to = (size_t)(close + 1 - schema); /* parameters that the type does not take */
     size_t start = from; /* as much before it as makes it the first that reads so */
     const char *piece = arena_strndup(fixing->arena, schema + from, to - from);
     while (start > 0 && strstr(schema, piece) != schema + start) {
@@ -824,6 +892,8 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
         if (strcasestr(diagnostic->error.text, "output mode") != NULL)
             fix_mode(fixing, diagnostic);
+        if (strstr(diagnostic->error.text, "approx_count_distinct") != NULL)
+            fix_distinct(fixing, diagnostic);
         if (strstr(diagnostic->error.text, "without") != NULL)
             fix_watermark(fixing, diagnostic, TIME_ANY);
         break;
@@ -886,13 +956,14 @@ void query_add_fixes(struct arena *arena, const struct path_policy *paths, struc
 {
     struct error ignored = ERROR_INIT;
     struct fixing fixing = {.arena = arena, .paths = paths, .validation = validation};
-    if (!diagnostics_has_errors(validation->diagnostics) ||
-        json_load(json, &fixing.root, &ignored) != OK)
+    bool wrong = diagnostics_has_errors(validation->diagnostics);
+    if (validation->diagnostics->count == 0 || json_load(json, &fixing.root, &ignored) != OK)
         return;
     for (struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next) {
-        if (at->severity != DIAGNOSTIC_ERROR)
-            continue;
-        propose(&fixing, at);
+        if (at->severity == DIAGNOSTIC_ERROR)
+            propose(&fixing, at);
+        else if (!wrong)
+            fix_gap(&fixing, at);
         keep_accepted(&fixing, at);
     }
     json_decref(fixing.root);

@@ -298,11 +298,13 @@ enum status query_validate(struct arena *arena, const struct path_policy *paths,
     return OK;
 }
 
-size_t query_count_errors(struct arena *arena, const struct path_policy *paths, struct bytes json)
+struct problem_count query_count_problems(struct arena *arena, const struct path_policy *paths,
+                                          struct bytes json)
 {
     struct validation validation;
     struct error ignored = ERROR_INIT;
     if (look_at(arena, paths, json, &validation, &ignored) != OK)
-        return SIZE_MAX;
-    return validation.diagnostics->error_count;
+        return (struct problem_count){SIZE_MAX, SIZE_MAX};
+    const struct diagnostics *found = validation.diagnostics;
+    return (struct problem_count){found->error_count, found->count + found->dropped};
 }

@@ -57,8 +57,12 @@ struct validation {
 MUST_USE enum status query_validate(struct arena *arena, const struct path_policy *paths,
                                     struct bytes json, struct validation *out, struct error *err);
 
-/* How many errors query_validate would report, SIZE_MAX if there is no spec: for checking a fix. */
-size_t query_count_errors(struct arena *arena, const struct path_policy *paths, struct bytes json);
+/* How much query_validate would report, SIZE_MAX if there is no spec: for checking a fix. */
+struct problem_count {
+    size_t errors, all; /* all: with warnings */
+};
+struct problem_count query_count_problems(struct arena *arena, const struct path_policy *paths,
+                                          struct bytes json);
 
 /* control/query_operators.c: the operators with state below `node`, and a warning for each that
  * grows without limit; there is room for them. */
@@ -78,7 +82,8 @@ void query_warn(struct arena *arena, const struct analysis_warning *warning,
                 struct validation *out);
 
 /* control/query_fixes.c: adds the fixes that are known for the errors of the list: those with which
- * the validation finds one error less, and with the last one none. */
+ * the validation finds one error less, and with the last one none.  Where nothing is wrong, those
+ * of warnings, with which there is one less. */
 void query_add_fixes(struct arena *arena, const struct path_policy *paths, struct bytes json,
                      struct validation *validation);
 

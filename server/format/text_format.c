@@ -53,6 +53,18 @@ static enum status wrong_size(const struct type *schema, struct error *err)
     return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1290, "schemaSize", size, NULL);
 }
 
+/* Spark says so of the first column that is no text, however many there are. */
+static enum status not_text(const struct type *schema, uint32_t index, struct error *err)
+{
+    (void)unsupported_type("Text", &schema->fields[index], err);
+    size_t used = strlen(err->text);
+    (void)snprintf(err->text + used, sizeof err->text - used,
+                   ". The text format has one column of the type STRING%s: select one, such as "
+                   "to_json(struct(*)) AS value",
+                   schema->field_count == 1 ? "" : ", but there are several");
+    return err->status;
+}
+
 static enum status text_reader_new(struct arena *query, const struct format_config *config,
                                    struct format_reader **out, struct error *err)
 {
@@ -185,7 +197,7 @@ static enum status text_writer_new(struct arena *query, const struct format_conf
     const struct type *schema = config->schema;
     for (uint32_t i = 0; i < schema->field_count; i++) {
         if (schema->fields[i].type->id != TYPE_STRING)
-            return unsupported_type("Text", &schema->fields[i], err);
+            return not_text(schema, i, err);
     }
     if (schema->field_count != 1)
         return wrong_size(schema, err);

@@ -438,12 +438,14 @@ static enum status read_trigger(struct json_reader *reader, struct json_place ro
     }
     TRY(check_fields(reader, place, spec_trigger_fields));
     size_t given = 0;
+    const char *names = "";
     for (size_t i = 0; spec_trigger_fields[i] != NULL; i++)
-        given += json_has_field(place, spec_trigger_fields[i]);
+        if (json_has_field(place, spec_trigger_fields[i]))
+            names = arena_sprintf(reader->arena, "%s%s%s", names, given++ > 0 ? ", " : "",
+                                  spec_trigger_fields[i]);
     if (given > 1) {
-        (void)error_raise(reader->err, STATUS_CONFLICTING_FIELDS, "fields",
-                          "processingTime, availableNow, once", "reason", "a query has one trigger",
-                          NULL);
+        (void)error_raise(reader->err, STATUS_CONFLICTING_FIELDS, "fields", names, "reason",
+                          "a query has one trigger", NULL);
         return json_report(reader, place.pointer);
     }
     TRY(read_processing_time(reader, place, spec));

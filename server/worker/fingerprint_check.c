@@ -10,6 +10,7 @@
 #include "worker/fingerprint_check.h"
 
 #include "base/check.h"
+#include "columnar/interval_text.h"
 #include "plan/fingerprint.h"
 
 #include <jansson.h>
@@ -205,6 +206,38 @@ static bool same_forms(const json_t *was, const json_t *now)
     return old != NULL && json_equal(old, json_object_get(now, "keyForms"));
 }
 
+static void add_duration(struct buffer *out, const char *word, const json_t *us)
+{
+    buffer_add_text(out, word);
+    interval_text_print_calendar(out, (struct calendar_interval){.micros = json_integer_value(us)});
+}
+
+/* "windows of 10 seconds every 5 seconds"; of a fingerprint that has none: whole windows. */
+static void add_windows(struct buffer *out, const json_t *panes)
+{
+    if (panes == NULL) {
+        buffer_add_text(out, "windows that are kept one by one");
+        return;
+    }
+    add_duration(out, "windows of ", json_array_get(panes, 0));
+    add_duration(out, " every ", json_array_get(panes, 1));
+    if (json_integer_value(json_array_get(panes, 2)) != 0)
+        add_duration(out, " from ", json_array_get(panes, 2));
+}
+
+static enum status changed_windows(const struct query *query, const json_t *was, const json_t *now,
+                                   struct error *err)
+{
+    struct buffer old = {0}, new_ = {0};
+    add_windows(&old, json_object_get(was, "slidingWindow"));
+    add_windows(&new_, json_object_get(now, "slidingWindow"));
+    enum status status = changed(query, err, "%s has the state of %s, but would need that of %s",
+                                 text_of(was, "kind"), buffer_text(&old), buffer_text(&new_));
+    buffer_fini(&old);
+    buffer_fini(&new_);
+    return status;
+}
+
 static enum status check_operator(const struct query *query, const json_t *was, const json_t *now,
                                   struct error *err)
 {
@@ -215,10 +248,11 @@ static enum status check_operator(const struct query *query, const json_t *was, 
         if (json_equal(old, new_) || (old == NULL && new_ == NULL) ||
             (strcmp(parts[i].part, "keys") == 0 && same_forms(was, now)))
             continue;
+        if (strcmp(parts[i].part, "slidingWindow") == 0)
+            return changed_windows(query, was, now, err);
         char *old_text = json_dumps(old, JSON_COMPACT | JSON_ENCODE_ANY);
         char *new_text = json_dumps(new_, JSON_COMPACT | JSON_ENCODE_ANY);
-        bool panes = strcmp(parts[i].part, "slidingWindow") == 0;
-        if (!panes && !same_types(old, new_))
+        if (!same_types(old, new_))
             status = error_raise(err, parts[i].condition, parts[i].stored,
                                  old_text == NULL ? "" : old_text, parts[i].now,
                                  new_text == NULL ? "" : new_text, NULL);

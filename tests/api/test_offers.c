@@ -130,6 +130,183 @@ static void names_of_other_systems_are_understood(void **state)
     json_decref(answer);
 }
 
+/* The same in a schema and in the SQL; nothing that loses data, and without parameters that the
+ * type does not take. */
+static void a_type_that_is_meant_holds_the_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written, *meant;
+    } cases[] = {
+        {"LONGINT", "Use BIGINT"},        {"DATETIME", "Use TIMESTAMP"}, {"TEXT", "Use STRING"},
+        {"INT64", "Use BIGINT"},          {"BOOL", "Use BOOLEAN"},       {"JSON", "Use VARIANT"},
+        {"DATETIME(3)", "Use TIMESTAMP"}, {"INT(11)", "Use INT"},        {"TINYNT", "Use TINYINT"},
+        {"NUMBER(10,2)", "Use DECIMAL"},  {"BIGUNINT", "Use BIGINT"},
+    };
+    static const char *const specs[][2] = {
+        {"{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b ",
+         "\",\"options\":{\"path\":\"$/in\"}}}," SQL("SELECT a FROM s") "," NOOP "}"},
+        {"{" IN ",\"sql\":\"SELECT CAST(b AS ", ") AS c FROM s\"," NOOP "}"},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec, "%s%s%s", specs[i % 2][0], cases[i / 2].written,
+                       specs[i % 2][1]);
+        print_message("%s\n", spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const json_t *said = json_array_get(json_object_get(answer, "diagnostics"), 0);
+        assert_string_equal(text_of(said, "condition"), "UNSUPPORTED_DATATYPE");
+        const json_t *fix = json_array_get(json_object_get(said, "fixes"), 0);
+        assert_string_equal(text_of(fix, "title"), cases[i / 2].meant);
+        json_decref(answer);
+    }
+}
+
+static bool is_warned_of(const char *sql, const char *name)
+{
+    char spec[1024];
+    bool found = false;
+    size_t i;
+    json_t *item;
+    (void)snprintf(spec, sizeof spec, "{" IN ",\"sql\":\"SELECT %s AS x FROM s\"," NOOP "}", sql);
+    json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+    assert_true(json_is_true(json_object_get(answer, "valid")));
+    json_array_foreach(json_object_get(answer, "warnings"), i, item)
+    {
+        print_message("%s: %s\n", sql, text_of(item, "text"));
+        found = found || strcmp(text_of(item, "name"), name) == 0;
+    }
+    json_decref(answer);
+    return found;
+}
+
+/* Whatever the other arguments are; and not where they may be right. */
+static void a_call_that_fails_by_its_constants_is_warned_of(void **state)
+{
+    (void)state;
+    static const char *const fail[] = {
+        "split(b, '(')",
+        "b RLIKE '('",
+        "regexp_replace(b, '[', '')",
+        "regexp_count(b, '(')",
+        "a / 0",
+        "a % 0",
+        "a div 0",
+        "pmod(a, 0)",
+        "element_at(array(a), 0)",
+        "split_part(b, ',', 0)",
+        "encode(b, 'utf9')",
+        "decode(CAST(b AS BINARY), 'utf9')",
+        "from_utc_timestamp(at, 'Europe/Berln')",
+        "convert_timezone('Europe/Berln', 'UTC', at)",
+        "b LIKE 'a\\\\\\\\'",
+        "upper(CASE WHEN a > 1 THEN split(b, '(')[0] END)",
+    };
+    static const char *const good[] = {
+        "1 / a",
+        "pmod(7, a)",
+        "split(b, b)",
+        "b RLIKE ('(' || b)",
+        "regexp_replace('a', b, '[')",
+        "element_at(array(1, 2), a)",
+        "element_at(map(a, b), 0)",
+        "encode('a', b)",
+        "decode(CAST(b AS BINARY), b)",
+        "from_utc_timestamp(at, b)",
+        "try_divide(a, 0)",
+        "try_element_at(array(a), 1)",
+        "split_part('a', 'b', a)",
+        "b LIKE b",
+        "b LIKE 'a\\\\\\\\%'",
+    };
+    for (size_t i = 0; i < sizeof fail / sizeof fail[0]; i++)
+        assert_true(is_warned_of(fail[i], "CONSTANT_FAILS"));
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_false(is_warned_of(good[i], "CONSTANT_FAILS"));
+}
+
+#define MANY                                                                                       \
+    "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"at TIMESTAMP, customer STRING, id "      \
+    "BIGINT, k "                                                                                   \
+    "STRING, a1 INT, a2 INT, a3 INT, b1 INT, b2 INT\",\"options\":{\"path\":\"$/in\"},"            \
+    "\"watermark\":{\"column\":\"at\",\"delay\":\"1 minute\"}}}"
+
+/* What stands behind a reason, and the fix of a warning. */
+static void each_reason_has_a_way_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *mode, *condition, *text, *title;
+    } cases[] = {
+        {"SELECT ID2 FROM s", "append", "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+         "Did you mean one of: `id`, `a2`, `b2`, `k`, `a1`, `a3`?", "Use id"},
+        {"SELECT s.ID2 FROM s", "append", "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+         "Did you mean one of: `s`.`id`, ", "Use s.id"},
+        {"SELECT k, count( DISTINCT id + 1) AS c FROM s GROUP BY k", "update",
+         "_LEGACY_ERROR_TEMP_3102", "Distinct aggregations are not supported",
+         "Use approx_count_distinct(id + 1)"},
+        {"SELECT k, count(*) AS c FROM s GROUP BY k, session_window(at, '1 min')", "append",
+         "QUERY_WARNING", "The gap of session_window() is no interval", "Use '1 minute'"},
+        {"SELECT s.k FROM s LEFT JOIN s AS r ON s.k = r.k", "append", "_LEGACY_ERROR_TEMP_3102",
+         "Say in ON how far apart the two times may be, as in right.at BETWEEN left.at AND left.at",
+         NULL},
+        {"SELECT k, sum(id) OVER (PARTITION BY s.k) AS x FROM s", "append",
+         "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING",
+         "no last row: sum(id) OVER (PARTITION BY s.k). Group by window(...)", NULL},
+        {"SELECT window.start FROM s GROUP BY window(at, '1 minute', '2 minutes')", "append",
+         "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+         "makes no such window: The slide of window() is '2 minutes'", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec,
+                       "{" MANY ",\"sql\":\"%s\",\"outputMode\":\"%s\"," NOOP "}", cases[i].sql,
+                       cases[i].mode);
+        print_message("%s\n", spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const struct expected place = {NULL, "/sql", cases[i].condition};
+        const json_t *found = find(answer, &place);
+        print_message("  %s\n", text_of(found, "detail"));
+        assert_non_null(strstr(text_of(found, "detail"), cases[i].text));
+        const json_t *fix = json_array_get(json_object_get(found, "fixes"), 0);
+        if (cases[i].title == NULL)
+            assert_null(fix);
+        else
+            assert_string_equal(text_of(fix, "title"), cases[i].title);
+        json_decref(answer);
+    }
+}
+
+/* Two of three triggers, an option in another form, and columns that are no text. */
+static void a_reason_says_what_is_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *pointer, *condition, *text;
+    } cases[] = {
+        {"{" IN "," GOOD_SQL "," NOOP ",\"trigger\":{\"once\":true,\"processingTime\":\"1 s\"}}",
+         "/trigger", "CONFLICTING_FIELDS", "The fields processingTime, once cannot stand together"},
+        {"{" SOURCE("\"path\":[\"$/in\"]") "," GOOD_SQL "," NOOP "}", "/sources/s/options/path",
+         "INVALID_FIELD_TYPE", "path has to be a string"},
+        {"{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"a INT, b "
+         "STRING\",\"path\":\"$/in\"}}," GOOD_SQL "," NOOP "}",
+         "/sources/s/path", "UNKNOWN_FIELD", "it stands in options"},
+        {"{" IN "," GOOD_SQL "," OUT("text") "}", "/sink/format",
+         "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+         "has one column of the type STRING, but there are several: select one, such as to_json"},
+        {"{" IN "," SQL("SELECT a FROM s") "," OUT("text") "}", "/sink/format",
+         "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE", "has one column of the type STRING: select one"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        print_message("%s\n", cases[i].spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(cases[i].spec), 200);
+        const struct expected place = {NULL, cases[i].pointer, cases[i].condition};
+        assert_int_equal(json_array_size(json_object_get(answer, "diagnostics")), 1);
+        assert_non_null(strstr(text_of(find(answer, &place), "detail"), cases[i].text));
+        json_decref(answer);
+    }
+}
+
 /* A declared watermark that the grouping does not use is said, and every sink has a way out. */
 static void a_grouping_beside_the_watermark_has_fixes(void **state)
 {
@@ -201,6 +378,10 @@ int main(void)
         cmocka_unit_test(a_format_of_spark_is_no_misspelling),
         cmocka_unit_test(an_option_partition_by_becomes_the_field),
         cmocka_unit_test(names_of_other_systems_are_understood),
+        cmocka_unit_test(a_type_that_is_meant_holds_the_values),
+        cmocka_unit_test(a_call_that_fails_by_its_constants_is_warned_of),
+        cmocka_unit_test(each_reason_has_a_way_out),
+        cmocka_unit_test(a_reason_says_what_is_there),
         cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
         cmocka_unit_test(a_mode_that_fits_comes_first),
     };

@@ -214,7 +214,16 @@ static void every_reason_has_its_place(void **state)
          "window_time() takes the column that window()"},
         {"SELECT s.a FROM s JOIN s AS r ON s.a < r.a", "1:17", "NOT_SUPPORTED",
          "needs an equality of a column"},
-        {"SELECT from_json(b, 'a INTT') FROM s", "1:8", "PARSE_SYNTAX_ERROR", "'INTT'"},
+        {"SELECT from_json(b, 'a INTT') FROM s", "1:8", "PARSE_SYNTAX_ERROR",
+         "The data type \"INTT\" is not supported. Did you mean INT?"},
+        {"SELECT at + INTERVAL '5' MINUTS FROM s", "1:13", "INVALID_TYPED_LITERAL",
+         "The interval '5' has no unit, or what follows is none. Write it behind"},
+        {"SELECT a, monotonically_increasing_id() AS i FROM s", "1:11", "_LEGACY_ERROR_TEMP_3102",
+         "uuid() gives each row an id"},
+        {"SELECT INTERVAL '5 fortnights' FROM s", "1:8", "INVALID_TYPED_LITERAL",
+         "'5 fortnights' cannot be read"},
+        {"SELECT round(a / 3, b) FROM s", "1:8", "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+         "has to be a constant of the type \"INT\", but is \"b\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char spec[1024], place[32];

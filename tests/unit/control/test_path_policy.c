@@ -127,7 +127,7 @@ static size_t errors_of(const struct path_policy *policy, const char *in, const 
         "\"options\":{\"path\":\"%s\"}}},\"sql\":\"SELECT a FROM s\","
         "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s\"}}}",
         in, out);
-    size_t count = query_count_errors(arena, policy, bytes_of_text(json));
+    size_t count = query_count_problems(arena, policy, bytes_of_text(json)).errors;
     arena_free(arena);
     return count;
 }
