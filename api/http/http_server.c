@@ -586,6 +586,7 @@ static enum status configure(struct http_server *server, struct error *err)
     }
     TRY(auth_open(config_text(config, SETTING_tokenFile), &server->auth, err));
     const char *listen = config_text(config, SETTING_listen);
+    TRY(listen_check(listen, err)); /* before it is called insecure: it may be no address at all */
     if (auth_is_open_to_all(server->auth) && !listen_is_loopback(listen) &&
         !config_bool(config, SETTING_insecureAllowAnonymous))
         return error_raise(err, STATUS_INSECURE_LISTEN_ADDRESS, "address", listen, NULL);

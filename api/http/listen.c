@@ -33,7 +33,6 @@ static enum status parse_unix(const char *address, union address *out, socklen_t
         return invalid(address, "the path of a Unix socket has 1 to 107 bytes", err);
     out->local.sun_family = AF_UNIX;
     memcpy(out->local.sun_path, path, strlen(path) + 1);
-    (void)unlink(path);
     *size = sizeof out->local;
     return OK;
 }
@@ -45,8 +44,13 @@ static enum status parse(const char *address, union address *out, socklen_t *siz
     if (strncmp(address, "unix:", 5) == 0)
         return parse_unix(address, out, size, err);
     const char *colon = strrchr(address, ':');
-    if (colon == NULL)
-        return invalid(address, "expected is ADDRESS:PORT", err);
+    if (colon == NULL) {
+        bool is_port = *address != '\0' && address[strspn(address, "0123456789")] == '\0';
+        char reason[96];
+        (void)snprintf(reason, sizeof reason, "expected is ADDRESS:PORT, as %s:%.5s", "127.0.0.1",
+                       is_port ? address : "8088");
+        return invalid(address, reason, err);
+    }
     char *end = NULL;
     long port = strtol(colon + 1, &end, 10);
     if (end == colon + 1 || *end != '\0' || port < 0 || port > 65535)
@@ -82,11 +86,20 @@ static enum status failed(const char *address, int fd, struct error *err)
                        NULL);
 }
 
+enum status listen_check(const char *address, struct error *err)
+{
+    union address parsed;
+    socklen_t size = 0;
+    return parse(address, &parsed, &size, err);
+}
+
 enum status listen_open(const char *address, int *fd_out, int *port, struct error *err)
 {
     union address parsed;
     socklen_t size = 0;
     TRY(parse(address, &parsed, &size, err));
+    if (parsed.any.sa_family == AF_UNIX)
+        (void)unlink(parsed.local.sun_path);
     int fd = socket(parsed.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return failed(address, fd, err);

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 
+/* That it is an address.  Errors: INVALID_SETTING. */
+MUST_USE enum status listen_check(const char *address, struct error *err);
+
 /* *port is 0 for a Unix socket.  Errors: INVALID_SETTING (listen), IO_FAILURE. */
 MUST_USE enum status listen_open(const char *address, int *fd, int *port, struct error *err);
 

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define CONFIG_FILE_MAX (1U << 20)
-#define FLAG_NAME_MAX   64
-#define PATHS_MAX       256
+#define CONFIG_FILE_MAX    (1U << 20)
+#define FLAG_NAME_MAX      64
+#define PATHS_MAX          256
+#define DURATION_TEXT_SIZE 32
 
 struct setting_def {
     const char *name;
@@ -107,9 +108,40 @@ static enum status parse_duration(const struct setting_def *def, const char *tex
                                   struct error *err)
 {
     struct error why = ERROR_INIT;
-    if (duration_parse_short_us(text, 1000, out, &why) != OK)
+    if (duration_parse_short_us(text, 1, out, &why) != OK)
         return invalid(err, def, text, error_param(&why, "reason"));
+    if (*out != 0 && text[strspn(text, " \t0123456789")] == '\0')
+        return invalid(err, def, text, "a duration has a unit, as 5 s, 500 ms or 10 m");
     return OK;
+}
+
+/* 600000000 -> "10 m": the largest unit of which it is a whole number. */
+static void print_duration(int64_t us, char text[DURATION_TEXT_SIZE])
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"d", 86400000000}, {"h", 3600000000}, {"m", 60000000},
+                 {"s", 1000000},     {"ms", 1000},      {"us", 1}};
+    size_t i = 0;
+    while (us % units[i].us != 0 || (us == 0 && units[i].us > 1000000))
+        i++;
+    (void)snprintf(text, DURATION_TEXT_SIZE, "%lld %s", (long long)(us / units[i].us),
+                   units[i].name);
+}
+
+static enum status out_of_range(struct error *err, const struct setting_def *def, const char *text)
+{
+    char min[DURATION_TEXT_SIZE], max[DURATION_TEXT_SIZE];
+    (void)snprintf(min, sizeof min, "%lld", (long long)def->min);
+    (void)snprintf(max, sizeof max, "%lld", (long long)def->max);
+    if (def->kind == SETTING_KIND_DURATION) {
+        print_duration(def->min, min);
+        print_duration(def->max, max);
+    }
+    char reason[2 * DURATION_TEXT_SIZE + 32];
+    (void)snprintf(reason, sizeof reason, "%s to %s are allowed", min, max);
+    return invalid(err, def, text, reason);
 }
 
 static enum status parse_value(const struct setting_def *def, const char *text, int64_t *out,
@@ -131,13 +163,8 @@ static enum status parse_value(const struct setting_def *def, const char *text, 
     case SETTING_KIND_LEVEL:
         return parse_level(def, text, out, err);
     }
-    if ((def->min != 0 || def->max != 0) && (*out < def->min || *out > def->max)) {
-        const char *unit = def->kind == SETTING_KIND_DURATION ? " microseconds" : "";
-        char reason[96];
-        (void)snprintf(reason, sizeof reason, "%lld to %lld%s are allowed", (long long)def->min,
-                       (long long)def->max, unit);
-        return invalid(err, def, text, reason);
-    }
+    if ((def->min != 0 || def->max != 0) && (*out < def->min || *out > def->max))
+        return out_of_range(err, def, text);
     return OK;
 }
 

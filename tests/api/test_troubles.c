@@ -228,6 +228,11 @@ static void listening_to_everybody_has_to_be_meant(void **state)
                    "grep -q INSECURE_LISTEN_ADDRESS",
                    binary, server.dir);
     assert_int_equal(system(command), 0); /* NOLINT: the test's own words */
+    (void)snprintf(command, sizeof command,
+                   "\"%s\" serve --listen 8580 --data-dir %s/open 2>&1 | "
+                   "grep -q 'INVALID_SETTING.*ADDRESS:PORT, as 127.0.0.1:8580'",
+                   binary, server.dir);
+    assert_int_equal(system(command), 0); /* NOLINT */
     static const char *const flags[] = {"--listen", "0.0.0.0:0", NULL};
     assert_int_not_equal(server_refused(flags), 0);
 }

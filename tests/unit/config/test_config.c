@@ -84,6 +84,12 @@ static void mistakes_are_named(void **state)
         {"logLevel", "loud", STATUS_INVALID_SETTING, "DEBUG"},
         {"insecureAllowAnonymous", "maybe", STATUS_INVALID_SETTING, "true or false"},
         {"shutdownGrace", "soon", STATUS_INVALID_SETTING, "number"},
+        {"restartDelay", "5", STATUS_INVALID_SETTING, "has a unit, as 5 s"},
+        {"restartDelay", " 5000 ", STATUS_INVALID_SETTING, "has a unit, as 5 s"},
+        {"heartbeatTimeout", "10 ms", STATUS_INVALID_SETTING, "50 ms to 10 m are allowed"},
+        {"shutdownGrace", "2 h", STATUS_INVALID_SETTING, "0 s to 1 h are allowed"},
+        {"idempotencyKeep", "31 d", STATUS_INVALID_SETTING, "1 s to 30 d are allowed"},
+        {"stopTimeout", "0", OK, ""}, /* for ever */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct config *config = config_new();
