@@ -7,7 +7,10 @@
 #include "checkpoint/inspect.h"
 #include "checkpoint/rewind.h"
 #include "cli/cli.h"
+#include "control/batch_files.h"
 #include "main.h"
+#include "sink/sink.h"
+#include "spec/query_spec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +28,56 @@ static int finish(struct buffer *out, bool json, const struct error *err)
     return exit_code_of(err);
 }
 
+/* The spec that the checkpoint's query had: given, beside the checkpoint, or with the server whose
+ * data directory it is in. */
+static enum status find_spec(struct arena *arena, const char *dir, const char *given,
+                             struct bytes *out, struct error *err)
+{
+    if (given != NULL)
+        return vfs_get(vfs_posix(), given, SPEC_BYTES_MAX, arena, out, err);
+    size_t size = strlen(dir);
+    while (size > 1 && dir[size - 1] == '/')
+        size--;
+    const char *name = dir + size;
+    while (name > dir && name[-1] != '/')
+        name--;
+    const char *const places[] = {
+        path_join(arena, dir, "spec.json"),
+        arena_sprintf(arena, "%s/../../queries/%.*s/spec.json", dir, (int)(dir + size - name),
+                      name),
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct error ignored = ERROR_INIT;
+        if (vfs_get(vfs_posix(), places[i], SPEC_BYTES_MAX, arena, out, &ignored) == OK)
+            return OK;
+    }
+    return error_raise(err, STATUS_FILE_NOT_FOUND, "path",
+                       arena_sprintf(arena, "%s (or say --spec FILE)", places[0]), NULL);
+}
+
+/* What the file sink of the checkpoint's query shows, if a spec says where it is. */
+static int64_t sink_newest(struct arena *arena, const char *dir)
+{
+    struct error ignored = ERROR_INIT;
+    struct bytes json;
+    struct query_spec *spec = NULL;
+    if (find_spec(arena, dir, NULL, &json, &ignored) != OK ||
+        query_spec_parse(arena, json, NULL, &spec, &ignored) != OK || !spec->has_sink)
+        return SINK_CANNOT_TELL;
+    const char *path = options_get(&spec->sink.options, "path");
+    return batch_files_newest(vfs_posix(), dir, path == NULL ? NULL : path_absolute(arena, path));
+}
+
+static enum status verify_dir(const char *dir, enum checkpoint_form form, struct buffer *out,
+                              struct error *err)
+{
+    struct arena *arena = arena_new("request", 0);
+    int64_t sink_last = sink_newest(arena, dir); /* before the log is read */
+    enum status status = checkpoint_verify(vfs_posix(), dir, sink_last, form, out, err);
+    arena_free(arena);
+    return status;
+}
+
 /* The directory is given, or --query and a server to ask. */
 static int look(const struct arguments *arguments, bool verify)
 {
@@ -37,7 +90,7 @@ static int look(const struct arguments *arguments, bool verify)
         return (int)cli_usage(arguments->command, "it takes either DIR or --query QUERY", "");
     if (dir == NULL)
         return cli_checkpoint(arguments, verify);
-    if (verify ? checkpoint_verify(vfs_posix(), dir, form, &out, &err) != OK
+    if (verify ? verify_dir(dir, form, &out, &err) != OK
                : checkpoint_show(vfs_posix(), dir, form, &out, &err) != OK)
         buffer_clear(&out);
     return finish(&out, json, &err);
@@ -93,33 +146,6 @@ int command_checkpoint_rewind(const struct arguments *arguments, struct config *
         buffer_clear(&out);
     arena_free(arena);
     return finish(&out, json, &err);
-}
-
-/* The spec that the checkpoint's query had: given, beside the checkpoint, or with the server whose
- * data directory it is in. */
-static enum status find_spec(struct arena *arena, const char *dir, const char *given,
-                             struct bytes *out, struct error *err)
-{
-    if (given != NULL)
-        return vfs_get(vfs_posix(), given, SPEC_BYTES_MAX, arena, out, err);
-    size_t size = strlen(dir);
-    while (size > 1 && dir[size - 1] == '/')
-        size--;
-    const char *name = dir + size;
-    while (name > dir && name[-1] != '/')
-        name--;
-    const char *const places[] = {
-        path_join(arena, dir, "spec.json"),
-        arena_sprintf(arena, "%s/../../queries/%.*s/spec.json", dir, (int)(dir + size - name),
-                      name),
-    };
-    for (size_t i = 0; i < 2; i++) {
-        struct error ignored = ERROR_INIT;
-        if (vfs_get(vfs_posix(), places[i], SPEC_BYTES_MAX, arena, out, &ignored) == OK)
-            return OK;
-    }
-    return error_raise(err, STATUS_FILE_NOT_FOUND, "path",
-                       arena_sprintf(arena, "%s (or say --spec FILE)", places[0]), NULL);
 }
 
 /* Prints the rows of `document` below each other; the operators if no one was asked for. */

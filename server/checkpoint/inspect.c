@@ -202,12 +202,13 @@ static enum status verify_snapshots(struct vfs *vfs, const char *dir, const stru
     return OK;
 }
 
-enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
-                              struct buffer *out, struct error *err)
+enum status checkpoint_verify(struct vfs *vfs, const char *dir, int64_t sink_last,
+                              enum checkpoint_form form, struct buffer *out, struct error *err)
 {
     struct inspection it = {.arena = arena_new("inspection", 0)};
     enum status status = look(vfs, dir, &it, err);
     struct recovery_facts facts = facts_of(&it);
+    facts.sink_last = sink_last;
     size_t snapshots = 0;
     uint32_t epoch = 0;
     if (status == OK)

@@ -25,10 +25,13 @@ enum checkpoint_form {
 MUST_USE enum status checkpoint_show(struct vfs *vfs, const char *dir, enum checkpoint_form form,
                                      struct buffer *out, struct error *err);
 
-/* Checks every record, that their order is possible, and that the sources still have what they had
- * made durable by the newest intent.  Errors: as checkpoint_show. */
-MUST_USE enum status checkpoint_verify(struct vfs *vfs, const char *dir, enum checkpoint_form form,
-                                       struct buffer *out, struct error *err);
+/* Checks every record, that their order is possible, that the sources still have what they had
+ * made durable by the newest intent, and that the sink, whose newest batch is `sink_last`
+ * (SINK_CANNOT_TELL: not known), is where such a log can leave it: a log that lost its end reads as
+ * a shorter one.  Errors: as checkpoint_show, CHECKPOINT.INCONSISTENT. */
+MUST_USE enum status checkpoint_verify(struct vfs *vfs, const char *dir, int64_t sink_last,
+                                       enum checkpoint_form form, struct buffer *out,
+                                       struct error *err);
 
 /* What the sink has of batches: the log knows nothing of it. */
 struct batch_outputs {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "checkpoint/identity.h"
 #include "sink/sink_file.h"
 
 #include <stdlib.h>
@@ -163,4 +164,15 @@ void batch_files_free(struct batch_files *files)
 struct batch_outputs *batch_files_outputs(struct batch_files *files)
 {
     return &files->outputs.base;
+}
+
+int64_t batch_files_newest(struct vfs *vfs, const char *checkpoint, const char *dir)
+{
+    struct error ignored = ERROR_INIT;
+    struct identity identity;
+    bool found = false;
+    if (dir == NULL || identity_read(vfs, checkpoint, &identity, &found, &ignored) != OK || !found)
+        return SINK_CANNOT_TELL;
+    int64_t newest = sink_file_newest(vfs, dir, identity.query_id);
+    return newest == NO_BATCH ? SINK_CANNOT_TELL : newest;
 }

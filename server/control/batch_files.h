@@ -20,4 +20,11 @@ void batch_files_free(struct batch_files *files); /* NULL is fine */
  * the directory cannot be read. */
 struct batch_outputs *batch_files_outputs(struct batch_files *files);
 
+/*
+ * The newest batch of the checkpoint's query that the sink's directory shows; SINK_CANNOT_TELL
+ * where it shows none, or `dir` is NULL.  Asked before the log is read, for a query may be running:
+ * the log is then never behind.
+ */
+int64_t batch_files_newest(struct vfs *vfs, const char *checkpoint, const char *dir);
+
 #endif

@@ -115,8 +115,11 @@ enum status report_checkpoint(struct control *control, const struct query_snapsh
                               bool verify, struct buffer *out, struct error *err)
 {
     const char *dir = query->definition->checkpoint;
-    if (verify)
-        return checkpoint_verify(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
+    if (verify) {
+        struct vfs *vfs = control_vfs(control);
+        int64_t sink_last = batch_files_newest(vfs, dir, query->definition->sink_path);
+        return checkpoint_verify(vfs, dir, sink_last, CHECKPOINT_JSON, out, err);
+    }
     return checkpoint_show(control_vfs(control), dir, CHECKPOINT_JSON, out, err);
 }
 

@@ -29,8 +29,8 @@ MUST_USE enum status report_batches(struct control *control, const struct query_
                                     const struct batches_wanted *wanted, int64_t *first,
                                     struct buffer *out, struct error *err);
 
-/* The checkpoint as a JSON object; `verify` checks every record.  Errors: CHECKPOINT_NOT_FOUND,
- * CHECKPOINT.*. */
+/* The checkpoint as a JSON object; `verify` checks every record, and the sink.  Errors:
+ * CHECKPOINT_NOT_FOUND, CHECKPOINT.*. */
 MUST_USE enum status report_checkpoint(struct control *control, const struct query_snapshot *query,
                                        bool verify, struct buffer *out, struct error *err);
 

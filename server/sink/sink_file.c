@@ -779,6 +779,8 @@ const struct sink_ops sink_file_text = FILE_SINK("text");
 struct owner_search {
     struct vfs_visitor visitor;
     char *owner;
+    const char *query_id; /* whose newest batch is asked for, or NULL */
+    int64_t newest;
 };
 
 static enum status visit_for_owner(struct vfs_visitor *visitor, const char *name,
@@ -795,7 +797,22 @@ static enum status visit_for_owner(struct vfs_visitor *visitor, const char *name
         return OK;
     memcpy(search->owner, name + prefix, QUERY_ID_SIZE);
     search->owner[QUERY_ID_SIZE] = '\0';
+    if (search->query_id != NULL && strcmp(search->owner, search->query_id) == 0 &&
+        batch_id > search->newest)
+        search->newest = batch_id;
     return OK;
+}
+
+int64_t sink_file_newest(struct vfs *vfs, const char *dir, const char *query_id)
+{
+    struct error ignored = ERROR_INIT;
+    char owner[SINK_OWNER_SIZE];
+    struct owner_search search = {.visitor = {.visit = visit_for_owner},
+                                  .owner = owner,
+                                  .query_id = query_id,
+                                  .newest = NO_BATCH};
+    (void)!vfs_scan(vfs, dir, &search.visitor, &ignored);
+    return search.newest;
 }
 
 bool sink_file_owner(struct vfs *vfs, const char *dir, char owner[SINK_OWNER_SIZE])

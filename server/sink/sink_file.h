@@ -16,6 +16,10 @@ extern const struct sink_ops sink_file_text;
 /* The id of a query whose batches lie in the directory, which is no other's then.  False: none. */
 bool sink_file_owner(struct vfs *vfs, const char *dir, char owner[SINK_OWNER_SIZE]);
 
+/* The newest batch of the query that the directory shows; NO_BATCH: it has no marker of the query.
+ */
+int64_t sink_file_newest(struct vfs *vfs, const char *dir, const char *query_id);
+
 /* The batch of a visible file of the query, by its name: "part-<task>-<query id>-<batch id>...". */
 bool sink_file_part(const char *name, const char *query_id, int64_t *batch_id);
 

@@ -82,6 +82,11 @@ static struct recovery_facts facts(struct world *world)
     return it;
 }
 
+static enum status verify(struct world *world, int64_t sink_last, struct buffer *out)
+{
+    return checkpoint_verify(world->vfs, DIR, sink_last, CHECKPOINT_TEXT, out, &world->err);
+}
+
 static int setup(void **state)
 {
     struct world *world = test_calloc(1, sizeof *world);
@@ -227,15 +232,16 @@ static void damage_in_what_was_durable_is_refused(void **state)
     vfs_mem_write(world->vfs, SEGMENT, bytes_of(copy, content.size_bytes), 0);
     assert_int_equal(try_open(world, NULL), STATUS_CHECKPOINT__CORRUPT);
     struct buffer out = {0};
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
-                     STATUS_CHECKPOINT__CORRUPT);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), STATUS_CHECKPOINT__CORRUPT);
     vfs_mem_write(world->vfs, SEGMENT, content, 0);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), OK);
+    assert_int_equal(verify(world, 2, &out), OK);
+    assert_int_equal(verify(world, 3, &out), STATUS_CHECKPOINT__INCONSISTENT); /* lost its end */
+    error_clear(&world->err);
     static const char *const bad_epochs[] = {"x\n", "1x\n", "1", "\n", "", "4294967295\n"};
     for (size_t i = 0; i < sizeof bad_epochs / sizeof bad_epochs[0]; i++) {
         vfs_mem_write(world->vfs, DIR "/epoch", bytes_of_text(bad_epochs[i]), 0);
-        assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
-                         STATUS_CHECKPOINT__CORRUPT);
+        assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), STATUS_CHECKPOINT__CORRUPT);
         assert_int_equal(try_open(world, NULL), STATUS_CHECKPOINT__CORRUPT);
     }
     vfs_mem_write(world->vfs, DIR "/epoch", bytes_of_text("1\n"), 0);
@@ -268,10 +274,9 @@ static void what_a_source_lost_is_found_by_verify(void **state)
     changes(world, 0, true);
     commit(world, 0);
     assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), OK);
     vfs_mem_delete(world->vfs, DIR "/sources/0/seen-0.log");
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
-                     STATUS_CHECKPOINT__CORRUPT);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), STATUS_CHECKPOINT__CORRUPT);
     assert_string_equal(error_param(&world->err, "path"), DIR "/sources/0/seen-0.log");
     error_clear(&world->err);
     checkpoint_close(world->checkpoint);
@@ -280,10 +285,9 @@ static void what_a_source_lost_is_found_by_verify(void **state)
     changes(world, 1, true);
     commit(world, 1);
     assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), OK);
     vfs_mem_write(world->vfs, DIR "/sources/0/seen", bytes_of_text("tidemill-seen 1\nlog"), 0);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
-                     STATUS_CHECKPOINT__CORRUPT);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), STATUS_CHECKPOINT__CORRUPT);
     assert_string_equal(error_param(&world->err, "path"), DIR "/sources/0/seen");
     buffer_fini(&detail);
     buffer_fini(&out);
@@ -299,15 +303,14 @@ static void a_damaged_snapshot_is_found_by_verify(void **state)
     changes(world, 0, true);
     commit(world, 0);
     assert_int_equal(checkpoint_end_run(world->checkpoint, &world->err), OK);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err), OK);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), OK);
     assert_int_equal(vfs_make_dirs(world->vfs, dir, &world->err), OK);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
-                     STATUS_CHECKPOINT__CORRUPT);
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out), STATUS_CHECKPOINT__CORRUPT);
     assert_string_equal(error_param(&world->err, "path"), dir);
     assert_string_equal(error_param(&world->err, "reason"), "MANIFEST.tidemill is missing");
     assert_int_equal(
         vfs_make_dirs(world->vfs, DIR "/state/snapshot-00000000000000000001", &world->err), OK);
-    assert_int_equal(checkpoint_verify(world->vfs, DIR, CHECKPOINT_TEXT, &out, &world->err),
+    assert_int_equal(verify(world, SINK_CANNOT_TELL, &out),
                      STATUS_CHECKPOINT__INCONSISTENT); /* the log has lost batch 1 */
     checkpoint_close(world->checkpoint);
     assert_int_equal(try_open(world, NULL), OK);
