@@ -91,7 +91,6 @@ struct world {
     const char *binary; /* tidemill; NULL: runs are copies of this process */
     struct world_forked forked;
     struct world_fault fault; /* for the next run of a copy */
-    bool disarm;              /* the copy forgets what was armed */
     const char *armed;        /* failpoints of the next process */
     struct arena *arena;
     struct vfs *mem, *vfs; /* vfs: mem with faults around it */
@@ -166,7 +165,8 @@ void world_read_schema(struct world *world, enum world_run kind);
 bool world_forks(const struct world *world);
 /* Arms the fault of a disk, here or in the next copy. */
 void world_arm_fault(struct world *world, struct world_fault fault);
-/* What is armed and has not acted is forgotten. */
+/* What is armed and has not acted is forgotten.  A copy ends for it, perhaps by what was armed: its
+ * snapshots, taken beside the batches, could meet it at any time. */
 void world_disarm(struct world *world);
 /* Opens the current query, with recovery. */
 MUST_USE enum status world_start(struct world *world, enum world_run kind, struct error *err);

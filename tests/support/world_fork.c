@@ -44,7 +44,7 @@ struct journal {
 struct order {
     enum world_run kind; /* RUN_STOP: to close the query and end */
     int64_t now_us;      /* of the scenario's clock */
-    bool spill, disarm;
+    bool spill;
     char armed[256];          /* failpoints to arm, as text */
     struct world_fault fault; /* of the disk */
 };
@@ -93,10 +93,6 @@ static enum status obey(struct world *world, const struct order *order, struct e
 {
     clock_manual_advance(world->clock, order->now_us - clock_now_us(world->clock));
     world->spill = order->spill;
-    if (order->disarm) {
-        failpoint_reset();
-        vfs_fault_disarm(world->vfs);
-    }
     if (order->armed[0] != '\0')
         TRY(failpoint_arm_text(order->armed, err));
     if (order->fault.nth > 0 && order->fault.runs > 0)
@@ -259,13 +255,11 @@ static struct order make_order(struct world *world, enum world_run kind)
     struct order order = {.kind = kind,
                           .now_us = clock_now_us(world->clock),
                           .spill = world->spill,
-                          .disarm = world->disarm,
                           .fault = world->fault};
     if (world->armed != NULL)
         (void)snprintf(order.armed, sizeof order.armed, "%s", world->armed);
     world->armed = NULL;
     world->fault = (struct world_fault){.nth = 0};
-    world->disarm = false;
     return order;
 }
 

@@ -281,7 +281,7 @@ void world_disarm(struct world *world)
 {
     failpoint_reset();
     vfs_fault_disarm(world->vfs);
-    world->disarm = true;
+    world_fork_stop(world);
     world->armed = NULL;
     world->fault = (struct world_fault){.nth = 0};
 }
