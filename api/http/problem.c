@@ -1,6 +1,7 @@
 #include "api/http/problem.h"
 
 #include "base/check.h"
+#include "spec/error_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -114,7 +115,8 @@ static void put_place(struct json_writer *json, const struct error *err,
     const char *text = text_of(err, spec, &view);
     if (err->pointer[0] != '\0') {
         json_put_text(json, "pointer", err->pointer);
-        /* A position beside a pointer counts in the text there: a schema, say. */
+        /* A position beside a pointer counts in the text there: a schema. */
+        put_span(json, err, error_schema_text(err, spec));
     } else if (view != SIZE_MAX) {
         char pointer[48];
         (void)snprintf(pointer, sizeof pointer, "/views/%zu/sql", view);

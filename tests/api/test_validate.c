@@ -242,6 +242,35 @@ static void every_reason_has_its_place(void **state)
     }
 }
 
+/* In the text of a schema, too, counted in characters. */
+static void a_schema_has_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schema, *condition;
+        int column;
+    } cases[] = {
+        {"a INT, b: BIGINT", "PARSE_SYNTAX_ERROR", 9},
+        {"`\xc3\xa9` INT, b DOUBLE PRECISION", "PARSE_SYNTAX_ERROR", 19},
+        {"a INT, b ROW<x INT>", "PARSE_SYNTAX_ERROR", 13},
+        {"a INT, b BIGNT", "UNSUPPORTED_DATATYPE", 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec,
+                       "{\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"%s\",\"options\":{"
+                       "\"path\":\"$/in\"}}}," GOOD_SQL "," OUT("json") "}",
+                       cases[i].schema);
+        const struct expected expected = {spec, "/sources/s/schema", cases[i].condition};
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const json_t *span = json_object_get(find(answer, &expected), "span");
+        print_message("%s\n", cases[i].schema);
+        assert_int_equal(json_integer_value(json_object_get(span, "line")), 1);
+        assert_int_equal(json_integer_value(json_object_get(span, "column")), cases[i].column);
+        json_decref(answer);
+    }
+}
+
 static void a_format_that_there_is_not_is_answered_with_those_that_there_are(void **state)
 {
     (void)state;
@@ -864,6 +893,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_not_read_again),
         cmocka_unit_test(directories_of_the_server_are_no_places_for_output),
         cmocka_unit_test(every_reason_has_its_place),
+        cmocka_unit_test(a_schema_has_places),
         cmocka_unit_test(a_format_that_there_is_not_is_answered_with_those_that_there_are),
         cmocka_unit_test(every_place_has_a_pointer),
         cmocka_unit_test(everything_is_said_at_once),
