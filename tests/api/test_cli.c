@@ -323,6 +323,29 @@ static void a_rewind_into_cleaned_input_is_refused(void **state)
     expect(0, line, "batch 2");
 }
 
+/* Durations, not the microseconds of the fingerprint. */
+static void other_sliding_windows_are_refused_in_words(void **state)
+{
+    (void)state;
+    static const char *const windows[] = {"'20 seconds', '10 seconds'",
+                                          "'20 seconds', '5 seconds'"};
+    char more[512];
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(
+            more, sizeof more,
+            "\"sql\":\"SELECT count(*) AS n FROM c GROUP BY window(timestamp_seconds(a), "
+            "%s)\",\"outputMode\":\"update\",\"trigger\":{\"availableNow\":true},"
+            "\"checkpointLocation\":\"%s/slides.cp\"",
+            windows[i], server.dir);
+        write_spec("slides", more);
+        if (i == 0)
+            expect(0, with_file("run", "slides.spec"), "committed");
+    }
+    expect(5, with_file("run", "slides.spec"),
+           "Aggregate has the state of windows of 20 seconds every 10 seconds, but would need that "
+           "of windows of 20 seconds every 5 seconds");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +357,7 @@ int main(void)
         cmocka_unit_test(progress_is_followed_to_the_end),
         cmocka_unit_test(exit_codes_by_table),
         cmocka_unit_test(results_are_shown_whatever_is_in_them),
+        cmocka_unit_test(other_sliding_windows_are_refused_in_words),
         cmocka_unit_test(a_rewind_into_cleaned_input_is_refused),
         cmocka_unit_test(a_second_server_says_what_is_taken),
         cmocka_unit_test(specs_are_validated_and_run_without_a_server),
