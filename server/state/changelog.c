@@ -21,14 +21,20 @@ static uint64_t get(const uint8_t *from, size_t size)
     return value;
 }
 
+#define VARINT_MAX 10
+
+static uint8_t *varint_write(uint8_t *to, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        *to++ = (uint8_t)(value | 128);
+    *to++ = (uint8_t)value;
+    return to;
+}
+
 void varint_put(struct buffer *out, uint64_t value)
 {
-    uint8_t *data = buffer_reserve(out, 10);
-    size_t size = 0;
-    for (; value >= 128; value >>= 7)
-        data[size++] = (uint8_t)(value | 128);
-    data[size++] = (uint8_t)value;
-    out->size_bytes += size;
+    uint8_t *data = buffer_reserve(out, VARINT_MAX);
+    out->size_bytes += (size_t)(varint_write(data, value) - data);
 }
 
 bool varint_take(struct bytes *from, uint64_t *out)
@@ -92,10 +98,25 @@ static size_t shared_bytes(struct bytes a, struct bytes b)
     return at;
 }
 
+static void put_again(struct changelog_run *run, int64_t bucket, struct bytes value)
+{
+    uint64_t step = (uint64_t)bucket - (uint64_t)run->bucket;
+    uint8_t *data = buffer_reserve(run->out, 1 + 2 * VARINT_MAX + value.size_bytes);
+    uint8_t *to = data;
+    *to++ = CHANGE_AGAIN;
+    to = varint_write(to, step >> 63 != 0 ? ~(step << 1) : step << 1);
+    to = varint_write(to, value.size_bytes);
+    if (value.size_bytes > 0)
+        memcpy(to, value.data, value.size_bytes);
+    run->out->size_bytes += (size_t)(to - data) + value.size_bytes;
+}
+
 void changelog_run_put(struct changelog_run *run, int64_t bucket, struct bytes key,
                        struct bytes value)
 {
-    if (!run->begun || run->bucket != bucket) {
+    if (run->begun && run->bucket != bucket && bytes_equal(run->key, key)) {
+        put_again(run, bucket, value);
+    } else if (!run->begun || run->bucket != bucket) {
         changelog_put(run->out, bucket, key, value);
     } else {
         size_t shared = shared_bytes(run->key, key);
@@ -123,7 +144,8 @@ void changelog_take(struct buffer *out, int64_t bucket, struct bytes key)
 bool changelog_open(struct bytes record, uint32_t *operator_id, uint32_t *partition,
                     struct bytes *changes)
 {
-    if (record.size_bytes < CHANGELOG_HEADER_BYTES || record.data[0] != CHANGELOG_VERSION)
+    if (record.size_bytes < CHANGELOG_HEADER_BYTES || record.data[0] > CHANGELOG_VERSION ||
+        record.data[0] < CHANGELOG_VERSION_OLDEST)
         return false;
     *operator_id = (uint32_t)get(record.data + 1, 4);
     *partition = (uint32_t)get(record.data + 5, 4);
@@ -163,13 +185,28 @@ static bool take_near(struct changelog_reader *reader, struct change *out)
     return take_sized(&reader->rest, &out->value);
 }
 
+/* The last key again, in another bucket. */
+static bool take_again(struct changelog_reader *reader, struct change *out)
+{
+    uint64_t step = 0;
+    if (!varint_take(&reader->rest, &step) || reader->last.data == NULL)
+        return false;
+    step = (step & 1) != 0 ? ~(step >> 1) : step >> 1;
+    *out = (struct change){
+        .kind = CHANGE_PUT,
+        .bucket = (int64_t)((uint64_t)reader->bucket + step),
+        .key = reader->last,
+    };
+    return take_sized(&reader->rest, &out->value);
+}
+
 static bool take_change(struct changelog_reader *reader, struct change *out)
 {
     struct bytes *rest = &reader->rest;
     enum change_kind kind = (enum change_kind)rest->data[0];
-    if (kind == CHANGE_NEAR) {
+    if (kind == CHANGE_NEAR || kind == CHANGE_AGAIN) {
         *rest = bytes_of(rest->data + 1, rest->size_bytes - 1);
-        return take_near(reader, out);
+        return kind == CHANGE_NEAR ? take_near(reader, out) : take_again(reader, out);
     }
     if (rest->size_bytes < 9)
         return false;
@@ -183,6 +220,7 @@ static bool take_change(struct changelog_reader *reader, struct change *out)
     case CHANGE_DROP:
         return true;
     case CHANGE_NEAR:
+    case CHANGE_AGAIN:
         break;
     }
     return false;

@@ -2,7 +2,7 @@
  * The changelog: what a batch did to the state of one operator in one partition, as the payload of
  * a STATE record.
  *
- *     version (1 byte, 2) · operator (4) · partition (4) · changes
+ *     version (1 byte, 3) · operator (4) · partition (4) · changes
  *
  *     PUT   01 · bucket (8) · key size (varint) · key · value size (varint) · value
  *     DROP  02 · bucket (8): all buckets that end here or before are gone
@@ -10,23 +10,28 @@
  *     NEAR  04 · shared (varint) · rest size (varint) · rest · value size (varint) · value: a PUT
  *           into the bucket of the last PUT, TAKE or NEAR, whose key is the first `shared` bytes of
  *           the key of that change, and the rest
+ *     AGAIN 05 · step (varint) · value size (varint) · value: a PUT of the key of that change into
+ *           the bucket that is `step` behind or before its bucket: 0, -1, 1, -2, ... are 0, 1, 2,
+ * ...
  *
- * Numbers are little-endian.  Each touched key stands in it once, with the value that it has after
- * the batch, so that replaying a record twice is replaying it once.  A value is what its operator
- * wrote.
+ * Version 2 has no AGAIN, and is read as well.  Numbers are little-endian.  Each touched key stands
+ * in it once, with the value that it has after the batch, so that replaying a record twice is
+ * replaying it once.  A value is what its operator wrote.
  */
 #ifndef SERVER_STATE_CHANGELOG_H
 #define SERVER_STATE_CHANGELOG_H
 
 #include "base/buffer.h"
 
-#define CHANGELOG_VERSION 2
+#define CHANGELOG_VERSION        3
+#define CHANGELOG_VERSION_OLDEST 2
 
 enum change_kind {
     CHANGE_PUT = 1,
     CHANGE_DROP,
     CHANGE_TAKE,
     CHANGE_NEAR, /* in the bytes only: readers see a PUT */
+    CHANGE_AGAIN,
 };
 
 struct change {
@@ -55,7 +60,7 @@ void changelog_run_put(struct changelog_run *run, int64_t bucket, struct bytes k
                        struct bytes value);
 void changelog_take(struct buffer *out, int64_t bucket, struct bytes key);
 
-/* False if this is no changelog of the version that is known. */
+/* False if this is no changelog of a version that is known. */
 MUST_USE bool changelog_open(struct bytes record, uint32_t *operator_id, uint32_t *partition,
                              struct bytes *changes);
 /* Reads changes one after another.  A zeroed reader with `rest` set is ready. */

@@ -70,6 +70,14 @@ static void a_run_of_puts_comes_back_and_takes_less_room(void **state)
         {8, "window-0002"},
         {8, "window"},
         {-1, "other"},
+        {-6, "other"},
+        {INT64_MAX, "other"},
+        {INT64_MIN, "other"},
+        {INT64_MIN, "another"},
+        {0, "another"},
+        {5000000, ""},
+        {10000000, ""},
+        {10000000, "other"},
     };
     const size_t count = sizeof cases / sizeof cases[0];
     struct buffer buffer = {0};
@@ -110,6 +118,8 @@ static void a_near_put_without_one_before_or_with_too_much_shared_is_refused(voi
     bool found = false;
     struct changelog_reader first = {.rest = bytes_of("\4\0\1k\0", 5)};
     assert_false(changelog_next(&first, &change, &found));
+    struct changelog_reader again = {.rest = bytes_of("\5\2\0", 3)};
+    assert_false(changelog_next(&again, &change, &found));
     struct buffer buffer = {0};
     changelog_put(&buffer, 1, bytes_of_text("key"), bytes_of_text(""));
     buffer_add(&buffer, "\4\4\1k\0", 5);
@@ -117,6 +127,22 @@ static void a_near_put_without_one_before_or_with_too_much_shared_is_refused(voi
     assert_true(changelog_next(&reader, &change, &found) && found);
     assert_false(changelog_next(&reader, &change, &found));
     changelog_reader_fini(&reader);
+    buffer_fini(&buffer);
+}
+
+static void changes_of_the_version_before_are_read_and_others_are_not(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    uint32_t operator_id = 0;
+    uint32_t partition = 0;
+    struct bytes changes;
+    changelog_begin(&buffer, 3, 7);
+    for (uint8_t version = 0; version < 6; version++) {
+        buffer.data[0] = version;
+        assert_int_equal(changelog_open(buffer_bytes(&buffer), &operator_id, &partition, &changes),
+                         version == 2 || version == 3);
+    }
     buffer_fini(&buffer);
 }
 
@@ -144,6 +170,7 @@ int main(void)
         cmocka_unit_test(changes_come_back_and_cut_ones_are_refused),
         cmocka_unit_test(a_run_of_puts_comes_back_and_takes_less_room),
         cmocka_unit_test(a_near_put_without_one_before_or_with_too_much_shared_is_refused),
+        cmocka_unit_test(changes_of_the_version_before_are_read_and_others_are_not),
         cmocka_unit_test(varints_of_any_size_come_back),
     };
     return cmocka_run_group_tests_name("state/changelog", tests, NULL, NULL);
