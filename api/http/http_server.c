@@ -357,6 +357,20 @@ static enum status check_head(struct exchange *exchange, const char *method, con
     return OK;
 }
 
+/* JSON is UTF-8 (RFC 8259), and US-ASCII is a part of it; other parameters say nothing. */
+static bool is_utf8(const char *content_type)
+{
+    static const char key[] = "charset=";
+    const char *at = strcasestr(content_type, key);
+    if (at == NULL)
+        return true;
+    at += sizeof key - 1 + (at[sizeof key - 1] == '"');
+    size_t size = strcspn(at, "\"; ");
+    return (size == 5 && strncasecmp(at, "utf-8", size) == 0) ||
+           (size == 4 && strncasecmp(at, "utf8", size) == 0) ||
+           (size == 8 && strncasecmp(at, "us-ascii", size) == 0);
+}
+
 static bool is_json_type(const char *content_type)
 {
     if (content_type == NULL)
@@ -390,6 +404,9 @@ static enum status check_body(struct exchange *exchange, struct error *err)
         return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType",
                            request->content_type == NULL ? "of no type" : request->content_type,
                            "expected", "application/json", NULL);
+    if (request->body.size_bytes > 0 && !is_utf8(request->content_type))
+        return error_raise(err, STATUS_UNSUPPORTED_MEDIA_TYPE, "contentType", request->content_type,
+                           "expected", "application/json in UTF-8", NULL);
     if (request->body.size_bytes == 0 && request->route->body == BODY_JSON)
         return error_raise(err, STATUS_INVALID_JSON, "reason", "the body is empty", "line", "1",
                            "column", "1", NULL);

@@ -24,6 +24,15 @@ const char *request_argument(const struct request *request, const char *name)
     return NULL;
 }
 
+/* " It takes a, b, c." */
+static const char *known_names(struct arena *arena, const char *const *names)
+{
+    const char *list = names[0] == NULL ? "none" : names[0];
+    for (size_t i = 1; names[0] != NULL && names[i] != NULL; i++)
+        list = arena_sprintf(arena, "%s, %s", list, names[i]);
+    return arena_sprintf(arena, " It takes %s.", list);
+}
+
 enum status request_check_arguments(const struct request *request, const char *const *names,
                                     struct error *err)
 {
@@ -38,9 +47,9 @@ enum status request_check_arguments(const struct request *request, const char *c
         if (known)
             continue;
         const char *nearest = nearest_name(name, names, count);
-        char hint[96] = "";
-        if (nearest != NULL)
-            (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
+        const char *hint = nearest == NULL
+                               ? known_names(request->arena, names)
+                               : arena_sprintf(request->arena, " Did you mean %s?", nearest);
         return error_raise(err, STATUS_UNKNOWN_PARAMETER, "parameter", name, "hint", hint, NULL);
     }
     return OK;

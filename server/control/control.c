@@ -180,7 +180,7 @@ void control_check_shared(struct control *control, const struct query_spec *spec
     for (size_t i = 0; i < count; i++) {
         struct error err = ERROR_INIT;
         const struct query_definition *other = list[i]->definition;
-        if (query_check_shared(definition, definition->checkpoint, other, &err) != OK)
+        if (query_check_shared(definition, other, &err) != OK)
             (void)diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, &err);
         query_snapshot_unref(list[i]);
     }
@@ -210,8 +210,7 @@ static bool is_shared(struct control *control, const struct query_definition *de
     struct query_snapshot **list = control_list(control, &count);
     for (size_t i = 0; i < count; i++) {
         struct error ignored = ERROR_INIT;
-        shared |= query_check_shared(definition, definition->checkpoint, list[i]->definition,
-                                     &ignored) != OK;
+        shared |= query_check_shared(definition, list[i]->definition, &ignored) != OK;
         query_snapshot_unref(list[i]);
     }
     free(list);

@@ -117,10 +117,10 @@ void query_end_waiting(struct control *control, struct query *query);
 int query_timers(struct control *control);
 
 /* query_commands.c */
-/* Whether checkpoint (NULL: not decided yet) or sink of a definition is one of another query.
- * Errors: INVALID_CHECKPOINT_LOCATION, SINK_PATH_IN_USE, with the pointer. */
+/* Whether checkpoint (if it is decided) or sink of a definition is one of another query, by
+ * whatever links they are named. Errors: INVALID_CHECKPOINT_LOCATION, SINK_PATH_IN_USE, with the
+ * pointer. */
 MUST_USE enum status query_check_shared(const struct query_definition *definition,
-                                        const char *checkpoint,
                                         const struct query_definition *other, struct error *err);
 void command_execute(struct control *control, struct command *command);
 /* Errors: INVALID_STATE, QUERY_RECORD_DAMAGED, SERVER_BUSY while the query is being rewound. */

@@ -70,6 +70,7 @@ static void place(struct query_catalog *catalog, struct query_definition *defini
     if (definition->checkpoint == NULL) {
         definition->checkpoint = joined(catalog->checkpoints, definition->uid);
         definition->own_checkpoint = true;
+        query_definition_resolve(definition);
     }
 }
 

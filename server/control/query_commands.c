@@ -61,12 +61,13 @@ enum status query_check_allowed(const struct query *query, enum query_action act
     return err->status;
 }
 
-static enum status checkpoint_in_use(const char *checkpoint, const struct query_definition *other,
-                                     struct error *err)
+static enum status checkpoint_in_use(const struct query_definition *definition,
+                                     const struct query_definition *other, struct error *err)
 {
-    bool same = strcmp(checkpoint, other->checkpoint) == 0;
-    if (!same && !path_is_below(checkpoint, other->checkpoint) &&
-        !path_is_below(other->checkpoint, checkpoint))
+    const char *mine = definition->real_checkpoint, *checkpoint = definition->checkpoint;
+    bool same = strcmp(mine, other->real_checkpoint) == 0;
+    if (!same && !path_is_below(mine, other->real_checkpoint) &&
+        !path_is_below(other->real_checkpoint, mine))
         return OK;
     struct buffer reason = {0};
     buffer_printf(&reason, "the query %s %s %s", other->name,
@@ -80,33 +81,34 @@ static enum status checkpoint_in_use(const char *checkpoint, const struct query_
 
 /* Two queries that write to one directory know nothing of each other's batches; what is written
  * into a checkpoint damages it. */
-static enum status sink_in_use(const char *sink, const struct query_definition *other,
-                               struct error *err)
+static enum status sink_in_use(const struct query_definition *definition,
+                               const struct query_definition *other, struct error *err)
 {
-    bool same = other->sink_path != NULL && strcmp(sink, other->sink_path) == 0;
-    if (!same && !path_is_below(sink, other->checkpoint))
+    const char *mine = definition->real_sink;
+    bool same = other->real_sink != NULL && strcmp(mine, other->real_sink) == 0;
+    if (!same && !path_is_below(mine, other->real_checkpoint))
         return OK;
-    (void)error_raise(err, STATUS_SINK_PATH_IN_USE, "path", sink, "queryId", other->name, NULL);
+    (void)error_raise(err, STATUS_SINK_PATH_IN_USE, "path", definition->sink_path, "queryId",
+                      other->name, NULL);
     (void)snprintf(err->pointer, sizeof err->pointer, "/sink/options/path");
     return err->status;
 }
 
-enum status query_check_shared(const struct query_definition *definition, const char *checkpoint,
+enum status query_check_shared(const struct query_definition *definition,
                                const struct query_definition *other, struct error *err)
 {
     if (strcmp(other->name, definition->name) == 0)
         return OK;
-    if (checkpoint != NULL)
-        TRY(checkpoint_in_use(checkpoint, other, err));
-    return definition->sink_path == NULL ? OK : sink_in_use(definition->sink_path, other, err);
+    if (definition->real_checkpoint != NULL) /* else it is not decided yet, and its own */
+        TRY(checkpoint_in_use(definition, other, err));
+    return definition->real_sink == NULL ? OK : sink_in_use(definition, other, err);
 }
 
 static enum status check_shared(struct control *control, const struct query_definition *definition,
                                 struct error *err)
 {
     for (size_t i = 0; i < control->query_count; i++)
-        TRY(query_check_shared(definition, definition->checkpoint,
-                               control->queries[i]->now.definition, err));
+        TRY(query_check_shared(definition, control->queries[i]->now.definition, err));
     return OK;
 }
 

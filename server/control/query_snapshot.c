@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "control/path_policy.h"
 
 #include <stdlib.h>
 
@@ -102,7 +103,21 @@ struct query_definition *query_definition_new(const struct query_spec *spec, con
         definition->labels[i].name = copy_text(spec->labels[i].name);
         definition->labels[i].value = copy_text(spec->labels[i].value);
     }
+    query_definition_resolve(definition);
     return definition;
+}
+
+void query_definition_resolve(struct query_definition *definition)
+{
+    struct arena *arena = arena_new("request", 0);
+    free(definition->real_checkpoint);
+    free(definition->real_sink);
+    definition->real_checkpoint = definition->real_sink = NULL;
+    if (definition->checkpoint != NULL)
+        definition->real_checkpoint = copy_text(path_policy_resolve(arena, definition->checkpoint));
+    if (definition->sink_path != NULL)
+        definition->real_sink = copy_text(path_policy_resolve(arena, definition->sink_path));
+    arena_free(arena);
 }
 
 struct query_definition *query_definition_ref(struct query_definition *definition)
@@ -124,6 +139,8 @@ void query_definition_unref(struct query_definition *definition)
     free(definition->json);
     free(definition->checkpoint);
     free(definition->sink_path);
+    free(definition->real_checkpoint);
+    free(definition->real_sink);
     free(definition->sink_format);
     free(definition->directory);
     free(definition);

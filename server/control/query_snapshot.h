@@ -52,11 +52,12 @@ struct query_definition {
     int64_t created_us, updated_us;
     char *json; /* canonical spec, name included */
     char etag[QUERY_ETAG_SIZE];
-    char *checkpoint;    /* absolute directory */
-    bool own_checkpoint; /* the server chose it */
-    char *sink_path;     /* absolute directory that the sink writes to; NULL: none */
-    char *sink_format;   /* NULL: none */
-    char *directory;     /* the server's directory for it */
+    char *checkpoint;                  /* absolute directory */
+    bool own_checkpoint;               /* the server chose it */
+    char *sink_path;                   /* absolute directory that the sink writes to; NULL: none */
+    char *real_checkpoint, *real_sink; /* the same with links followed, as they were then */
+    char *sink_format;                 /* NULL: none */
+    char *directory;                   /* the server's directory for it */
     enum restart_mode restart_mode;
     int32_t restart_attempts_max;
     bool ends_by_itself; /* availableNow or once */
@@ -69,6 +70,8 @@ struct query_definition {
  * none. */
 struct query_definition *query_definition_new(const struct query_spec *spec, const char *name,
                                               const char *json);
+/* Follows links anew, once checkpoint and sink_path are known. */
+void query_definition_resolve(struct query_definition *definition);
 struct query_definition *query_definition_ref(struct query_definition *definition);
 void query_definition_unref(struct query_definition *definition); /* NULL is fine */
 

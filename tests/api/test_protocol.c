@@ -98,6 +98,7 @@ static void paths_and_methods_by_table(void **state)
         {"FOO", "/v1/queries", 405, "METHOD_NOT_ALLOWED"},
         {"TRACE", "/livez", 405, "METHOD_NOT_ALLOWED"},
         {"GET", "/v1/queries?pagesize=1", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/queries?limit=-1", 400, "UNKNOWN_PARAMETER"},
         {"GET", "/v1/queries?pageSize=0", 400, "INVALID_PARAMETER"},
         {"GET", "/v1/queries?pageSize=x", 400, "INVALID_PARAMETER"},
         {"GET", "/v1/queries?state=running", 400, "INVALID_PARAMETER"},
@@ -108,6 +109,10 @@ static void paths_and_methods_by_table(void **state)
         refused(&server, &(struct call){.method = cases[i].method, .path = cases[i].path},
                 cases[i].status, cases[i].condition);
     }
+    struct reply reply = call(&server, &(struct call){.path = "/v1/queries?limit=-1"});
+    assert_non_null(strstr(text_of(reply.json, "detail"), "limit here. It takes "));
+    assert_non_null(strstr(text_of(reply.json, "detail"), "pageSize"));
+    reply_free(&reply);
 }
 
 static void allow_lists_the_methods(void **state)
@@ -142,6 +147,10 @@ static void bodies_by_table(void **state)
         {"[]", NULL, 400, "INVALID_FIELD_TYPE"},
         {"\"x\"", NULL, 400, "INVALID_FIELD_TYPE"},
         {"{}", "text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"},
+        {"{}", "application/json; charset=utf-16", 415, "UNSUPPORTED_MEDIA_TYPE"},
+        {"{}", "application/json;charset=\"ISO-8859-1\"", 415, "UNSUPPORTED_MEDIA_TYPE"},
+        {"{}", "application/json; charset=latin1", 415, "UNSUPPORTED_MEDIA_TYPE"},
+        {"{", "application/json; charset=\"UTF-8\"", 400, "INVALID_JSON"},
         {"a=b", "application/x-www-form-urlencoded", 415, "UNSUPPORTED_MEDIA_TYPE"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -156,7 +165,7 @@ static void bodies_by_table(void **state)
     struct call post = {.method = "POST",
                         .path = "/v1/queries",
                         .body = "{}",
-                        .content_type = "application/json; charset=latin1"};
+                        .content_type = "application/json; charset=us-ascii"};
     refused(&server, &post, 422, "MISSING_FIELD");
     post.headers[0] = "Content-Encoding: identity";
     refused(&server, &post, 422, "MISSING_FIELD");

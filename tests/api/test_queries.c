@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOURCE "\"sources\":{\"c\":{\"format\":\"rate\"}}"
 #define STOPPED(name)                                                                              \
@@ -256,6 +257,12 @@ static void two_queries_never_share_a_checkpoint(void **state)
     for (size_t i = 0; i < 3; i++)
         refused(&server, &(struct call){.method = "POST", .path = "/v1/queries", .body = bodies[i]},
                 422, "INVALID_CHECKPOINT_LOCATION");
+    char link[1024], body[2048]; /* by another name */
+    (void)snprintf(link, sizeof link, "%s/linked", server.dir);
+    assert_int_equal(symlink("/tmp", link), 0);
+    (void)snprintf(body, sizeof body, WITH_CHECKPOINT("b", "%s/cp-x"), link);
+    refused(&server, &(struct call){.method = "POST", .path = "/v1/queries", .body = body}, 422,
+            "INVALID_CHECKPOINT_LOCATION");
     json_decref(post(&server, "/v1/queries", WITH_CHECKPOINT("b", "/tmp/cp-xy"), 201));
     delete_query("a");
     delete_query("b");
