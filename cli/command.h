@@ -100,6 +100,7 @@ int command_process_all(const struct given *given);
 int command_await(const struct given *given);
 int command_status(const struct given *given);
 void print_status(const json_t *status);
+void print_waiting_spec(const json_t *status); /* nothing if none waits */
 bool state_is_ended(const char *state);
 /* That the option, if it is given, names a state of queries; says so if not.  The exit code. */
 int check_state(const struct given *given, enum cli_option option);

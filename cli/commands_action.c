@@ -16,6 +16,16 @@ static void print_error(const char *label, const json_t *error)
     (void)printf("  %-12s [%s] %s\n", label, text_at(error, "condition"), text_at(error, "detail"));
 }
 
+/* That the worker runs an older spec than the one that was stored last. */
+void print_waiting_spec(const json_t *status)
+{
+    long long now = int_at(status, "runningGeneration"), next = int_at(status, "generation");
+    if (json_is_integer(json_object_get(status, "runningGeneration")) && now != next)
+        (void)printf("  spec         generation %lld runs; %lld waits for the next start (at once: "
+                     "apply --now)\n",
+                     now, next);
+}
+
 /* Name, state and why; then what it failed with and when it tries again. */
 void print_status(const json_t *status)
 {
@@ -30,15 +40,17 @@ void print_status(const json_t *status)
     (void)putchar('\n');
     if (json_is_integer(json_object_get(status, "lastBatchId")))
         (void)printf("  last batch   %lld\n", (long long)int_at(status, "lastBatchId"));
+    bool running = strcmp(state, "RUNNING") == 0; /* again: the error is not that of this run */
     bool failing = strcmp(state, "FAILED") == 0 || int_at(status, "attempt") > 0;
     if (json_is_object(last) && failing)
-        print_error("error", last);
-    if (json_is_object(first) && failing &&
+        print_error(running ? "run before" : "error", last);
+    if (json_is_object(first) && failing && !running &&
         strcmp(text_at(first, "detail"), text_at(last, "detail")) != 0)
         print_error("first error", first);
     if (*text_at(status, "nextRetryAt") != '\0')
         (void)printf("  next retry   %s, attempt %lld\n", text_at(status, "nextRetryAt"),
                      (long long)int_at(status, "attempt"));
+    print_waiting_spec(status);
     if (json_is_false(json_object_get(status, "desiredStateDurable")))
         (void)puts("  the disk refuses the record of this query: a restart of the server would not "
                    "know the wish");

@@ -33,17 +33,42 @@ static const char *number_or(const json_t *object, const char *key, char out[24]
     return out;
 }
 
+/* The sum of a number over elements; "?" if one is not known. */
+static const char *sum_or(const json_t *list, size_t begin, size_t end, const char *key,
+                          char out[24])
+{
+    long long sum = 0;
+    for (size_t i = begin; i < end; i++) {
+        const char *one = number_or(json_array_get(list, i), key, out);
+        if (strcmp(one, "?") == 0)
+            return one;
+        sum += strtoll(one, NULL, 10);
+    }
+    (void)snprintf(out, 24, "%lld", sum);
+    return out;
+}
+
+/* A line for those in a row of which the sink makes the same. */
 static void print_reruns(const json_t *plan)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(plan, "reruns"), i, item)
-    {
-        char in[24], out[24];
-        (void)printf("  batch %lld runs again: %s rows in, %s rows out, sink: %s\n",
-                     (long long)int_at(item, "batchId"), number_or(item, "numInputRows", in),
-                     number_or(item, "numOutputRows", out), text_at(item, "sink"));
+    const json_t *list = json_object_get(plan, "reruns");
+    for (size_t begin = 0, end = 0; begin < json_array_size(list); begin = end) {
+        const char *sink = text_at(json_array_get(list, begin), "sink");
+        long long first = (long long)int_at(json_array_get(list, begin), "batchId");
+        char in[24], out[24], batches[64];
+        for (end = begin + 1; end < json_array_size(list); end++)
+            if (strcmp(text_at(json_array_get(list, end), "sink"), sink) != 0)
+                break;
+        (void)snprintf(batches, sizeof batches, "batch %lld runs", first);
+        if (end - begin > 1)
+            (void)snprintf(batches, sizeof batches, "batches %lld to %lld run", first,
+                           first + (long long)(end - begin) - 1);
+        (void)printf("  %s again: %s rows in, %s rows out, sink: %s\n", batches,
+                     sum_or(list, begin, end, "numInputRows", in),
+                     sum_or(list, begin, end, "numOutputRows", out), sink);
     }
+    if (json_is_true(json_object_get(plan, "rerunsTruncated")))
+        (void)puts("  and those after them");
 }
 
 static void print_plan(const json_t *plan)

@@ -32,6 +32,7 @@ static void print_created(const json_t *document)
     else
         (void)printf("%s: %s\n", text_at(document, "name"),
                      text_at(json_object_get(document, "status"), "state"));
+    print_waiting_spec(json_object_get(document, "status"));
 }
 
 int command_submit(const struct given *asked)

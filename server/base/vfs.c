@@ -23,10 +23,17 @@ enum status vfs_error(struct error *err, const char *path, int errno_value)
     case EROFS:
     case ENOTDIR:
     case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG: /* no trying again changes these; somebody has to */
+    case ELOOP: /* no trying again changes these; somebody has to */
         return error_raise(err, STATUS_PATH_NOT_USABLE, "path", path, "reason",
                            strerror_r(errno_value, reason, sizeof reason), NULL);
+    case ENAMETOOLONG: /* neither do permissions */
+        (void)error_raise(err, STATUS_PATH_NOT_USABLE, "path", path, "reason",
+                          strerror_r(errno_value, reason, sizeof reason), NULL);
+        (void)snprintf(err->text, sizeof err->text,
+                       "%s cannot be used: its name is too long. A name has at most 255 bytes, a "
+                       "path 4095",
+                       path);
+        return err->status;
     default:
         return error_raise(err, STATUS_IO_FAILURE, "path", path, "reason",
                            strerror_r(errno_value, reason, sizeof reason), NULL);

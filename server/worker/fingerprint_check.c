@@ -89,6 +89,10 @@ static enum status other_operators(enum status condition, const json_t *was, con
     struct buffer new_ = {0};
     add_operators(&old, was);
     add_operators(&new_, now);
+    if (old.size_bytes == 0)
+        buffer_add_text(&old, "none");
+    if (new_.size_bytes == 0)
+        buffer_add_text(&new_, "none");
     if (condition == STATUS_STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY)
         error_raise(err, condition, "OpsInCurBatchSeq", buffer_text(&new_), NULL);
     else
@@ -257,9 +261,10 @@ static enum status check_operator(const struct query *query, const json_t *was, 
                                  old_text == NULL ? "" : old_text, parts[i].now,
                                  new_text == NULL ? "" : new_text, NULL);
         else
-            status = changed(query, err, "the %s of %s were %s and would be %s", parts[i].part,
-                             text_of(was, "kind"), old_text == NULL ? "" : old_text,
-                             new_text == NULL ? "" : new_text);
+            status =
+                changed(query, err, "the %s of %s %s %s and would be %s", parts[i].part,
+                        text_of(was, "kind"), strcmp(parts[i].part, "state") == 0 ? "was" : "were",
+                        old_text == NULL ? "" : old_text, new_text == NULL ? "" : new_text);
         free(old_text);
         free(new_text);
     }

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +48,67 @@ static void a_query_is_driven_and_watched(void **state)
     expect(5, "trigger drive", "INVALID_STATE");
     expect(0, "start drive --dry-run", "possible    yes");
     expect(0, "rm drive --purge -o json", "{}");
+}
+
+/* A new spec that waits for a start says so; what ended the run before is not this run's error. */
+static void the_status_tells_runs_and_specs_apart(void **state)
+{
+    (void)state;
+    write_spec("apart", "\"sql\":\"SELECT a FROM c\"");
+    expect(0, with_file("submit", "apart.spec"), "apart: ");
+    expect(0, "status apart --wait RUNNING --timeout 60", "apart: RUNNING");
+    assert_null(strstr(output, "next start"));
+    write_spec("apart", "\"sql\":\"SELECT b FROM c\"");
+    expect(0, with_file("apply", "apart.spec"), "generation 1 runs; 2 waits for the next start");
+    expect(0, "processAllAvailable apart", "2 waits for the next start");
+    expect(0, "status apart -o json", "\"pid\": ");
+    pid_t worker = (pid_t)strtol(strstr(output, "\"pid\": ") + 7, NULL, 10);
+    assert_true(worker > 1);
+    assert_int_equal(kill(worker, SIGKILL), 0);
+    bool again = false;
+    for (int i = 0; i < 10000 && !again; i++) {
+        (void)tidemill("status apart");
+        again = strstr(output, "apart: RUNNING") != NULL && strstr(output, "run before") != NULL;
+    }
+    assert_true(again);
+    assert_null(strstr(output, "  error"));
+    assert_null(strstr(output, "next start"));
+    expect(0, "rm apart --force", "deleted");
+}
+
+/* Of a long rewind one line for all batches of which the sink makes the same. */
+static void a_start_plan_is_short_and_says_what_there_is(void **state)
+{
+    (void)state;
+    char more[512];
+    make_dir(&server, "long");
+    for (int i = 0; i < 5; i++) {
+        char file[32];
+        (void)snprintf(file, sizeof file, "long/%d.json", i);
+        write_file(&server, file, "{\"a\":1,\"b\":\"x\"}\n");
+    }
+#define LONG(sql)                                                                                  \
+    "{\"name\":\"long\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "            \
+    "STRING\",\"options\":{\"path\":\"%s/long\",\"maxFilesPerTrigger\":1}}},\"sql\":\"" sql        \
+    "\",\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}}"
+    (void)snprintf(more, sizeof more, LONG("SELECT b, min(a) AS n FROM c GROUP BY b"), server.dir);
+    write_file(&server, "long.spec", more);
+    expect(0, with_file("submit", "long.spec"), "long: ");
+    expect(0, "processAllAvailable long --timeout 60", "last batch   4");
+    expect(0, "stop long --wait", "long: STOPPED");
+    (void)snprintf(more, sizeof more, LONG("SELECT b, max(a) AS n FROM c GROUP BY b"), server.dir);
+    write_file(&server, "long.spec", more);
+    expect(0, with_file("apply", "long.spec"), "long: STOPPED");
+    tidemill("start long --dry-run");
+    assert_non_null(strstr(output, "the state of Aggregate was "));
+    (void)snprintf(more, sizeof more, LONG("SELECT b, a FROM c"), server.dir);
+    write_file(&server, "long.spec", more);
+    expect(0, with_file("apply", "long.spec"), "long: STOPPED");
+    tidemill("start long --dry-run");
+    assert_non_null(strstr(output, "the query now has none. Use"));
+    expect(0, "rewind long --to-batch -1", "  batches 0 to 4 run again: 5 rows in, 5 rows out");
+    assert_null(strstr(output, "  batch 1"));
+    expect(0, "rm long --force", "deleted");
 }
 
 static void a_spec_is_applied_as_it_stands_there(void **state)
@@ -390,6 +452,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_is_driven_and_watched),
+        cmocka_unit_test(the_status_tells_runs_and_specs_apart),
+        cmocka_unit_test(a_start_plan_is_short_and_says_what_there_is),
         cmocka_unit_test(a_spec_is_applied_as_it_stands_there),
         cmocka_unit_test(errors_are_marked_in_the_sql),
         cmocka_unit_test(a_status_says_what_is_wrong),

@@ -262,6 +262,18 @@ static void a_put_is_not_stopped_by_what_a_crash_left(void **state)
     assert_int_equal(vfs_remove_tree(vfs_posix(), root, &err), OK);
 }
 
+static void a_name_that_is_too_long_is_no_matter_of_permissions(void **state)
+{
+    (void)state;
+    char path[400];
+    struct error err = ERROR_INIT;
+    (void)snprintf(path, sizeof path, "/tmp/%0300d", 1);
+    assert_int_equal(vfs_put(vfs_posix(), path, bytes_of_text("x"), false, &err),
+                     STATUS_PATH_NOT_USABLE);
+    assert_non_null(strstr(err.text, "at most 255 bytes"));
+    assert_null(strstr(err.text, "permissions"));
+}
+
 static void memory_keeps_the_contract(void **state)
 {
     (void)state;
@@ -287,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posix_keeps_the_contract),
         cmocka_unit_test(a_put_is_not_stopped_by_what_a_crash_left),
+        cmocka_unit_test(a_name_that_is_too_long_is_no_matter_of_permissions),
         cmocka_unit_test(memory_keeps_the_contract),
         cmocka_unit_test(an_unarmed_fault_keeps_the_contract),
     };
