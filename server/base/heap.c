@@ -1,14 +1,29 @@
 #include "base/heap.h"
 
+#include "base/check.h"
 #include "base/huge.h"
 
 #include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MAPPED_BYTES (4 << 20) /* objects from this size on are mapped on their own */
 #define KEPT_BYTES   (8 << 20) /* at the end of each of malloc's heaps */
 
+#define LINE ((size_t)64)
+
 #define LEAST_BYTES     (128 << 10)
 #define MOST_IDLE_BYTES (1 << 30)
+
+void *heap_zeroes(size_t count, size_t size)
+{
+    CHECK(size > 0 && count <= (SIZE_MAX - LINE) / size);
+    size_t bytes = (count * size + LINE - 1) & ~(LINE - 1);
+    void *memory = aligned_alloc(LINE, bytes); /* of malloc() and memset() gcc makes calloc() */
+    CHECK(memory != NULL);
+    memset(memory, 0, bytes);
+    return memory;
+}
 
 void heap_keep_freed(void)
 {

@@ -5,7 +5,13 @@
 #ifndef SERVER_BASE_HEAP_H
 #define SERVER_BASE_HEAP_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* Zeroes, as calloc() gives them, but touched: where a table is looked at before it is written, the
+ * kernel gives a page of zeroes first, and then another in its place, for which it has to stop all
+ * threads.  Never NULL; free() it. */
+void *heap_zeroes(size_t count, size_t size);
 
 /* From now on what is freed is kept for reuse, but for objects of megabytes.  Called once, before
  * there are further threads. */

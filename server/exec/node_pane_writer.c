@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/pane_moved.h"
 
@@ -149,8 +150,7 @@ static void grow_slots(struct pane_writer *writer, uint32_t more)
     if (wanted == slots)
         return;
     uint64_t *before = writer->slots;
-    writer->slots = calloc(wanted, sizeof *writer->slots);
-    CHECK(writer->slots != NULL);
+    writer->slots = heap_zeroes(wanted, sizeof *writer->slots);
     writer->mask = wanted - 1;
     for (uint64_t i = 0; i < slots; i++) {
         if (before[i] == 0)

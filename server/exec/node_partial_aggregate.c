@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/huge.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
@@ -189,8 +190,7 @@ static void grow_slots(struct partial *partial, uint32_t more)
     while (partial->count + more > wanted / 2)
         wanted *= 2;
     uint64_t *before = partial->slots;
-    partial->slots = calloc(wanted, sizeof *partial->slots);
-    CHECK(partial->slots != NULL);
+    partial->slots = heap_zeroes(wanted, sizeof *partial->slots);
     partial->mask = wanted - 1;
     for (uint64_t i = 0; i < slots; i++)
         if (before[i] != 0)

@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/lane_order.h"
 #include "exec/session_key.h"
@@ -130,8 +131,7 @@ static void grow_slots(struct session_writer *writer, uint32_t more)
         return;
     CHECK(wanted <= UINT32_MAX);
     struct slot *old = writer->slots;
-    writer->slots = calloc(wanted, sizeof *writer->slots);
-    CHECK(writer->slots != NULL);
+    writer->slots = heap_zeroes(wanted, sizeof *writer->slots);
     writer->mask = (uint32_t)wanted - 1;
     for (uint64_t i = 0; i < slots; i++) {
         if (old[i].head == 0)
