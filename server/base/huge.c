@@ -15,7 +15,7 @@
 
 #define PIECES        ((unsigned)(HUGE_REGION / HUGE_PIECE_MIN))
 #define ALL_FREE      UINT32_MAX
-#define REGIONS_PLAIN 32 /* 64 MiB in ordinary pages */
+#define REGIONS_PLAIN 4 /* 8 MiB in ordinary pages */
 
 _Static_assert(HUGE_REGION / HUGE_PIECE_MIN == 32, "a region has a bit for each piece");
 

@@ -37,6 +37,7 @@
 #define PROBE_ROWS        16384 /* after so many rows it is decided whether looking pays */
 #define PIECE_BYTES_FIRST ((uint32_t)1 << 10)
 #define PREFETCH          8
+#define AHEAD_BYTES       512                 /* of what a reader asks for before it is needed */
 #define MOVED_BYTES       ((size_t)128 << 10) /* at once, unless a group is larger */
 #define PARTS             16
 #define READ_BYTES        ((size_t)512 << 10) /* of what was moved, together */
@@ -69,6 +70,7 @@ struct partial {
     uint32_t run;
     struct aggregate_calls calls;
     int event_time_key;
+    uint8_t *empty;      /* the states of a group that has no row yet */
     struct arena *arena; /* pieces, what states point to */
     struct lane *lanes;
     uint32_t lane_count;
@@ -90,7 +92,10 @@ static enum status partial_open(struct exec_node *self, struct arena *query,
     partial->magic = PARTIAL_MAGIC;
     partial->event_time_key = node->aggregate.event_time_key;
     partial->arena = arena_new("partial groups", 0);
-    return aggregate_calls_open(&partial->calls, query, node, err);
+    TRY(aggregate_calls_open(&partial->calls, query, node, err));
+    partial->empty = arena_new_object(query, partial->calls.block_bytes + 8);
+    aggregate_calls_init(&partial->calls, partial->empty);
+    return OK;
 }
 
 static void free_pieces(struct lane *lane, const struct partial_piece *end)
@@ -247,10 +252,8 @@ static enum status new_group(struct partial *partial, struct bytes key, uint64_t
     *group = (struct partial_group){.hash = hash, .end_us = end_us};
     entry->key_bytes = (uint32_t)key.size_bytes;
     entry->stamp = 0;
-    memset(entry->data, 0, block_bytes);
-    if (key.size_bytes > 0)
-        memcpy(entry->data + block_bytes, key.data, key.size_bytes);
-    aggregate_calls_init(&partial->calls, entry->data);
+    state_copy_bytes(entry->data, partial->empty, block_bytes);
+    state_copy_bytes(entry->data + block_bytes, key.data, key.size_bytes);
     partial->count++;
     *out = group;
     return OK;
@@ -261,8 +264,7 @@ static bool is_group(struct partial_group *group, struct bytes key, uint64_t has
 {
     const struct state_entry *entry = entry_of(group);
     return group->hash == hash && entry->key_bytes == key.size_bytes &&
-           (key.size_bytes == 0 ||
-            memcmp(entry->data + block_bytes, key.data, key.size_bytes) == 0);
+           state_same_bytes(entry->data + block_bytes, key.data, key.size_bytes);
 }
 
 static enum status find_group(struct partial *partial, struct bytes key, uint64_t hash,
@@ -403,6 +405,7 @@ const struct partial_group *partial_next(struct partial_reader *reader)
     const struct partial_group *group =
         (const struct partial_group *)(const void *)(reader->piece->data + reader->offset);
     reader->offset += (uint32_t)group_bytes(partial_entry(group), reader->value_bytes);
+    __builtin_prefetch(reader->piece->data + reader->offset + AHEAD_BYTES);
     return group;
 }
 

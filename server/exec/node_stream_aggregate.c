@@ -542,8 +542,10 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     buffer_fini(&aggregate->moves);
     for (uint32_t i = 0; i < aggregate->touched_count; i++) {
         const struct touched *touched = &aggregate->touched[i];
-        if (i + PREFETCH < aggregate->touched_count)
+        if (i + PREFETCH < aggregate->touched_count) {
             __builtin_prefetch(touched[PREFETCH].entry);
+            __builtin_prefetch((const uint8_t *)touched[PREFETCH].entry + 48);
+        }
         if (touched->end_us <= aggregate->dropped_until_us)
             continue; /* the entry went with its bucket */
         buffer_clear(&aggregate->value);

@@ -111,6 +111,27 @@ static void put_again(struct changelog_run *run, int64_t bucket, struct bytes va
     run->out->size_bytes += (size_t)(to - data) + value.size_bytes;
 }
 
+static uint8_t *sized_write(uint8_t *to, const uint8_t *data, size_t size)
+{
+    to = varint_write(to, size);
+    if (size > 0)
+        memcpy(to, data, size);
+    return to + size;
+}
+
+static void put_near(struct changelog_run *run, struct bytes key, struct bytes value)
+{
+    size_t shared = shared_bytes(run->key, key);
+    size_t most = 1 + 3 * VARINT_MAX + key.size_bytes + value.size_bytes;
+    uint8_t *data = buffer_reserve(run->out, most);
+    uint8_t *to = data;
+    *to++ = CHANGE_NEAR;
+    to = varint_write(to, shared);
+    to = sized_write(to, key.data + shared, key.size_bytes - shared);
+    to = sized_write(to, value.data, value.size_bytes);
+    run->out->size_bytes += (size_t)(to - data);
+}
+
 void changelog_run_put(struct changelog_run *run, int64_t bucket, struct bytes key,
                        struct bytes value)
 {
@@ -119,11 +140,7 @@ void changelog_run_put(struct changelog_run *run, int64_t bucket, struct bytes k
     } else if (!run->begun || run->bucket != bucket) {
         changelog_put(run->out, bucket, key, value);
     } else {
-        size_t shared = shared_bytes(run->key, key);
-        buffer_add_byte(run->out, CHANGE_NEAR);
-        varint_put(run->out, shared);
-        put_sized(run->out, bytes_of(key.data + shared, key.size_bytes - shared));
-        put_sized(run->out, value);
+        put_near(run, key, value);
     }
     run->begun = true;
     run->bucket = bucket;

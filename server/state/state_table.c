@@ -395,7 +395,7 @@ struct state_entry *state_take(struct state_table *table, struct state_bucket *b
         return entry_of(bucket->slots[slot]);
     size_t size = entry_bytes(table, image->key_bytes);
     struct state_entry *entry = new_entry(table, bucket, slot, size, hash);
-    memcpy(entry, image, size);
+    state_copy_bytes((uint8_t *)entry, (const uint8_t *)image, size);
     return entry;
 }
 

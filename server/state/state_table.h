@@ -108,6 +108,25 @@ static inline bool state_same_bytes(const uint8_t *a, const uint8_t *b, size_t s
     return ((words[0] ^ words[1]) | (words[2] ^ words[3])) == 0;
 }
 
+/* As memcpy(), which takes longer for the sizes of most keys and entries. */
+static inline void state_copy_bytes(uint8_t *to, const uint8_t *from, size_t size)
+{
+    uint64_t words[8];
+    if (size - 16 <= 16) {
+        memcpy(&words[0], from, 16);
+        memcpy(&words[2], from + size - 16, 16);
+        memcpy(to, &words[0], 16);
+        memcpy(to + size - 16, &words[2], 16);
+    } else if (size - 32 <= 32) {
+        memcpy(&words[0], from, 32);
+        memcpy(&words[4], from + size - 32, 32);
+        memcpy(to, &words[0], 32);
+        memcpy(to + size - 32, &words[4], 32);
+    } else if (size > 0) {
+        memcpy(to, from, size);
+    }
+}
+
 struct bytes state_key(const struct state_table *table, const struct state_entry *entry);
 
 uint64_t state_table_count(const struct state_table *table);
