@@ -205,10 +205,8 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
         analyzer, &ast->lateral_view.function.parts[ast->lateral_view.function.count - 1]);
     const struct function *function = function_find(name);
     if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
-        return error_raise_at(
-            err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end, "routineName",
-            path_quoted(analyzer, &ast->lateral_view.function), "searchPath",
-            "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]", NULL);
+        return routine_raise_unresolved(analyzer, &ast->lateral_view.function, ast->position,
+                                        ast->position_end, err);
     struct expr *generator;
     TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
                          &generator, err));

@@ -9,19 +9,11 @@
 
 #include <strings.h>
 
-#define SEARCH_PATH "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]"
-
 static enum status raise_unresolved(struct resolver *resolver, const struct ast_expr *ast,
                                     struct error *err)
 {
-    const struct ast_path *path = &ast->call.name;
-    (void)error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end,
-                         "routineName", path_quoted(resolver->analyzer, path), "searchPath",
-                         SEARCH_PATH, NULL);
-    if (path->count == 1)
-        routine_hint(resolver->analyzer->arena, name_text(resolver->analyzer, &path->parts[0]),
-                     err);
-    return err->status;
+    return routine_raise_unresolved(resolver->analyzer, &ast->call.name, ast->position,
+                                    ast->position_end, err);
 }
 
 /* The plain name of `abs`, `builtin.abs`, `system.builtin.abs`; NULL for any other path. */

@@ -12,9 +12,11 @@ MUST_USE enum status resolve_arguments(struct resolver *resolver, const struct a
 MUST_USE enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *ast,
                                        const char *name, struct expr **out, struct error *err);
 
-/* routine_hint.c: says behind the text of the error which function is meant by the name. */
-void routine_hint(struct arena *arena, const char *name, struct error *err);
-/* Only of the windows of other systems; true if it is one. */
+/* routine_hint.c: there is no function of that name.  NOT_SUPPORTED if Spark has it, otherwise
+ * UNRESOLVED_ROUTINE, and behind its text the function that is meant by the name. */
+enum status routine_raise_unresolved(struct analyzer *analyzer, const struct ast_path *path,
+                                     int position, int position_end, struct error *err);
+/* Only the hint of the windows of other systems; true if it is one. */
 bool routine_window_hint(const char *name, struct error *err);
 
 /* resolve_window.c */

@@ -129,10 +129,8 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
     if (aggregate_find(name) != NULL)
         return resolve_aggregate(resolver, ast, name, out, err);
     if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
-        return error_raise_at(
-            err, STATUS_UNRESOLVED_ROUTINE, ast->position, ast->position_end, "routineName",
-            path_quoted(resolver->analyzer, &ast->call.name), "searchPath",
-            "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]", NULL);
+        return routine_raise_unresolved(resolver->analyzer, &ast->call.name, ast->position,
+                                        ast->position_end, err);
     struct ast_expr plain = *ast;
     plain.call.over = NULL;
     struct expr *scalar;

@@ -1,6 +1,6 @@
 /*
- * What somebody means who calls a function that there is not: one of another system, or a name that
- * is misspelt.
+ * What somebody means who calls a function that there is not: one of Spark that is not here yet,
+ * one of another system, or a name that is misspelt.
  */
 #include "analyze/resolve_call.h"
 #include "expr/aggregate.h"
@@ -9,7 +9,41 @@
 #include <stdio.h>
 #include <strings.h>
 
-#define NAMES_MAX 1024
+#define NAMES_MAX   1024
+#define SEARCH_PATH "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]"
+
+/* The functions of Spark 4.3 that are not in functions.def and aggregates.def. */
+static const char not_here_yet[] =
+    "approx_top_k approx_top_k_accumulate approx_top_k_combine approx_top_k_estimate "
+    "bitmap_and_agg bitmap_construct_agg bitmap_or_agg collate collation collations "
+    "collect_union count_min_sketch counter_diff current_path current_time from_avro "
+    "from_protobuf from_xml histogram_numeric hll_sketch_agg hll_sketch_estimate hll_union "
+    "hll_union_agg java_method kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float "
+    "kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kll_sketch_get_n_bigint "
+    "kll_sketch_get_n_double kll_sketch_get_n_float kll_sketch_get_quantile_bigint "
+    "kll_sketch_get_quantile_double kll_sketch_get_quantile_float kll_sketch_get_rank_bigint "
+    "kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint "
+    "kll_sketch_merge_double kll_sketch_merge_float kll_sketch_to_string_bigint "
+    "kll_sketch_to_string_double kll_sketch_to_string_float localtime make_time reflect "
+    "schema_of_avro schema_of_variant_agg schema_of_xml sentences sql_keywords st_asbinary "
+    "st_geogfromwkb st_geomfromwkb st_setsrid st_srid theta_difference theta_intersection "
+    "theta_intersection_agg theta_sketch_agg theta_sketch_estimate theta_union "
+    "theta_union_agg time_diff time_from_micros time_from_millis time_from_seconds "
+    "time_to_micros time_to_millis time_to_seconds time_trunc timestamp_nanos to_avro "
+    "to_protobuf to_time to_xml try_reflect try_to_time try_variant_array_append "
+    "try_variant_insert try_variant_set tuple_difference_double tuple_difference_integer "
+    "tuple_difference_theta_double tuple_difference_theta_integer "
+    "tuple_intersection_agg_double tuple_intersection_agg_integer tuple_intersection_double "
+    "tuple_intersection_integer tuple_intersection_theta_double "
+    "tuple_intersection_theta_integer tuple_sketch_agg_double tuple_sketch_agg_integer "
+    "tuple_sketch_estimate_double tuple_sketch_estimate_integer tuple_sketch_summary_double "
+    "tuple_sketch_summary_integer tuple_sketch_theta_double tuple_sketch_theta_integer "
+    "tuple_union_agg_double tuple_union_agg_integer tuple_union_double tuple_union_integer "
+    "tuple_union_theta_double tuple_union_theta_integer unix_nanos variant_array_append "
+    "variant_delete variant_insert variant_set variant_strip_nulls vector_avg "
+    "vector_cosine_similarity vector_inner_product vector_l2_distance vector_norm "
+    "vector_normalize vector_sum xpath xpath_boolean xpath_double xpath_float xpath_int "
+    "xpath_long xpath_number xpath_short xpath_string ";
 
 static void add_text(struct error *err, const char *text)
 {
@@ -81,7 +115,17 @@ bool routine_window_hint(const char *name, struct error *err)
     return hint != NULL;
 }
 
-void routine_hint(struct arena *arena, const char *name, struct error *err)
+static bool is_not_here_yet(const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *word = not_here_yet; *word != '\0'; word += strcspn(word, " ") + 1) {
+        if (strncasecmp(word, name, size) == 0 && word[size] == ' ')
+            return true;
+    }
+    return false;
+}
+
+static void add_hint(struct arena *arena, const char *name, struct error *err)
 {
     if (routine_window_hint(name, err))
         return;
@@ -92,4 +136,18 @@ void routine_hint(struct arena *arena, const char *name, struct error *err)
     const char *nearest = nearest_name(name, names->items, names->count);
     if (nearest != NULL)
         add_text(err, arena_sprintf(arena, "Did you mean %s?", nearest));
+}
+
+enum status routine_raise_unresolved(struct analyzer *analyzer, const struct ast_path *path,
+                                     int position, int position_end, struct error *err)
+{
+    const char *name = name_text(analyzer, &path->parts[path->count - 1]);
+    if (is_not_here_yet(name))
+        return error_raise_at(err, STATUS_NOT_SUPPORTED, position, position_end, "feature",
+                              arena_sprintf(analyzer->arena, "The function %s", name), NULL);
+    (void)error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, position, position_end, "routineName",
+                         path_quoted(analyzer, path), "searchPath", SEARCH_PATH, NULL);
+    if (path->count == 1)
+        add_hint(analyzer->arena, name, err);
+    return err->status;
 }
