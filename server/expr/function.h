@@ -65,7 +65,7 @@ enum function_flag {
     FUNCTION_OPERATOR = 1 << 7,   /* not callable by that name: not listed, not suggested */
     FUNCTION_REPLACED = 1 << 8,   /* its last argument, which is not printed, is what it means:
                                      between(a, 1, 2) has (a >= 1 AND a <= 2) there */
-    FUNCTION_EXACT = 1 << 10, /* what is of another type is refused, not cast: soundex(1) */
+    FUNCTION_EXACT = 1 << 10,     /* what is of another type is refused, not cast: soundex(1) */
     FUNCTION_BOUND_TAIL = 1 << 9, /* with call.bound set only the first argument is computed: the
                                     others are constants that are in `bound` */
 };

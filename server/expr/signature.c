@@ -585,12 +585,14 @@ static enum status check_args(struct resolve_context *ctx, const struct signatur
     CHECK(signature->param_count > 0 || call->arg_count == 0);
     for (uint32_t i = 0; i < call->arg_count; i++) {
         const struct param *param = param_of(signature, i);
-        const struct type *type = fit(ctx, signature, param->want, call->args[i]->type);
+        const struct type *from = call->args[i]->type;
+        CHECK(from != NULL);
+        const struct type *type = fit(ctx, signature, param->want, from);
         if (type == NULL)
             type = narrowed(signature, param->want, call->args[i]);
-        bool null = call->args[i]->type->id == TYPE_VOID;
+        bool null = from->id == TYPE_VOID;
         if (is_exact(call) && (!null || call->call.function->kind == FUNCTION_WINDOW) &&
-            !accepts(signature, param->want, call->args[i]->type))
+            !accepts(signature, param->want, from))
             type = NULL;
         if (type == NULL)
             return wrong_type(signature, call, i, param->want, err);

@@ -49,7 +49,7 @@ struct file_source {
     /* planning */
     struct seen_files *seen;
     struct dir_watch *watch;
-    bool watches; /* once it lists: `watch` is made then */
+    bool watches;       /* once it lists: `watch` is made then */
     int64_t log_offset; /* of the newest range; -1: none */
     bool frozen;
     bool unlimited; /* the batch at hand takes all there is */
