@@ -204,9 +204,10 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
     const char *name = name_text(
         analyzer, &ast->lateral_view.function.parts[ast->lateral_view.function.count - 1]);
     const struct function *function = function_find(name);
-    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
-        return routine_raise_unresolved(analyzer, &ast->lateral_view.function, ast->position,
-                                        ast->position_end, err);
+    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0) {
+        routine_unresolved(analyzer, &ast->lateral_view.function, err);
+        return error_at(err, ast->position, ast->position_end);
+    }
     struct expr *generator;
     TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
                          &generator, err));

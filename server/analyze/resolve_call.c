@@ -12,8 +12,8 @@
 static enum status raise_unresolved(struct resolver *resolver, const struct ast_expr *ast,
                                     struct error *err)
 {
-    return routine_raise_unresolved(resolver->analyzer, &ast->call.name, ast->position,
-                                    ast->position_end, err);
+    routine_unresolved(resolver->analyzer, &ast->call.name, err);
+    return error_at(err, ast->position, ast->position_end);
 }
 
 /* The plain name of `abs`, `builtin.abs`, `system.builtin.abs`; NULL for any other path. */

@@ -12,10 +12,9 @@ MUST_USE enum status resolve_arguments(struct resolver *resolver, const struct a
 MUST_USE enum status resolve_aggregate(struct resolver *resolver, const struct ast_expr *ast,
                                        const char *name, struct expr **out, struct error *err);
 
-/* routine_hint.c: there is no function of that name.  NOT_SUPPORTED if Spark has it, otherwise
- * UNRESOLVED_ROUTINE, and behind its text the function that is meant by the name. */
-enum status routine_raise_unresolved(struct analyzer *analyzer, const struct ast_path *path,
-                                     int position, int position_end, struct error *err);
+/* routine_hint.c: the error of a name that no function has: NOT_SUPPORTED if Spark has one,
+ * otherwise UNRESOLVED_ROUTINE, and behind its text the function that is meant. */
+void routine_unresolved(struct analyzer *analyzer, const struct ast_path *path, struct error *err);
 /* Only the hint of the windows of other systems; true if it is one. */
 bool routine_window_hint(const char *name, struct error *err);
 

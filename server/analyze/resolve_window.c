@@ -128,9 +128,10 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
     }
     if (aggregate_find(name) != NULL)
         return resolve_aggregate(resolver, ast, name, out, err);
-    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0)
-        return routine_raise_unresolved(resolver->analyzer, &ast->call.name, ast->position,
-                                        ast->position_end, err);
+    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0) {
+        routine_unresolved(resolver->analyzer, &ast->call.name, err);
+        return error_at(err, ast->position, ast->position_end);
+    }
     struct ast_expr plain = *ast;
     plain.call.over = NULL;
     struct expr *scalar;

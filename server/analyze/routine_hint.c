@@ -138,16 +138,16 @@ static void add_hint(struct arena *arena, const char *name, struct error *err)
         add_text(err, arena_sprintf(arena, "Did you mean %s?", nearest));
 }
 
-enum status routine_raise_unresolved(struct analyzer *analyzer, const struct ast_path *path,
-                                     int position, int position_end, struct error *err)
+void routine_unresolved(struct analyzer *analyzer, const struct ast_path *path, struct error *err)
 {
     const char *name = name_text(analyzer, &path->parts[path->count - 1]);
-    if (is_not_here_yet(name))
-        return error_raise_at(err, STATUS_NOT_SUPPORTED, position, position_end, "feature",
-                              arena_sprintf(analyzer->arena, "The function %s", name), NULL);
-    (void)error_raise_at(err, STATUS_UNRESOLVED_ROUTINE, position, position_end, "routineName",
-                         path_quoted(analyzer, path), "searchPath", SEARCH_PATH, NULL);
+    if (is_not_here_yet(name)) {
+        (void)error_raise(err, STATUS_NOT_SUPPORTED, "feature",
+                          arena_sprintf(analyzer->arena, "The function %s", name), NULL);
+        return;
+    }
+    (void)error_raise(err, STATUS_UNRESOLVED_ROUTINE, "routineName", path_quoted(analyzer, path),
+                      "searchPath", SEARCH_PATH, NULL);
     if (path->count == 1)
         add_hint(analyzer->arena, name, err);
-    return err->status;
 }
