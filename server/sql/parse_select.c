@@ -113,11 +113,16 @@ static enum status grouping(struct parser *parser, bool sets, struct ast_groupin
     return OK;
 }
 
+static bool reads(struct bytes text, const char *word)
+{
+    return text.size_bytes == strlen(word) &&
+           strncasecmp((const char *)text.data, word, strlen(word)) == 0;
+}
+
 static bool is_word(const struct ast_expr *expr, const char *word)
 {
     return expr->kind == AST_EXPR_COLUMN && expr->column.count == 1 &&
-           !expr->column.parts[0].quoted && expr->column.parts[0].text.size_bytes == strlen(word) &&
-           strncasecmp((const char *)expr->column.parts[0].text.data, word, strlen(word)) == 0;
+           !expr->column.parts[0].quoted && reads(expr->column.parts[0].text, word);
 }
 
 static enum status group_with(struct parser *parser, struct ast_group_by *group_by)
@@ -200,6 +205,21 @@ static void select_quantifier(struct parser *parser, struct ast_select *select)
     parser_skip(parser, 1);
 }
 
+/* SELECT TRANSFORM(a) USING 'program', or ROW FORMAT before USING, of which the first word has been
+ * read as the alias of a call. */
+static bool is_script(const struct parser *parser, const struct ast_select *select)
+{
+    const struct ast_item *item = &select->items.items[0];
+    if (select->items.count != 1 || item->expr->kind != AST_EXPR_CALL ||
+        item->expr->call.name.count != 1 || item->aliases.count != 1 ||
+        !reads(item->expr->call.name.parts[0].text, "TRANSFORM"))
+        return false;
+    struct bytes alias = item->aliases.items[0].text;
+    struct bytes next = parser_token_text(parser, parser_peek(parser, 0));
+    return (reads(alias, "USING") && parser_kind(parser, 0) == TOKEN_STRING) ||
+           (reads(alias, "ROW") && reads(next, "FORMAT"));
+}
+
 /* SELECT .. items. */
 static enum status select_clause(struct parser *parser, struct ast_select *select)
 {
@@ -210,6 +230,9 @@ static enum status select_clause(struct parser *parser, struct ast_select *selec
     select->items_position = parser_position(parser);
     TRY(parser_item_seq(parser, &select->items));
     select->items_position_end = parser_position_end(parser);
+    if (is_script(parser, select))
+        return error_raise_at(parser->err, STATUS_NOT_SUPPORTED, select->items_position,
+                              select->items_position_end, "feature", "SELECT TRANSFORM", NULL);
     return OK;
 }
 

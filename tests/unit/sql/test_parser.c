@@ -182,6 +182,8 @@ static void other_refusals_have_their_condition(void **state)
         {"FROM t |> AGGREGATE", STATUS__LEGACY_ERROR_TEMP_0035},
         {"SELECT timestampadd('DAY', 1, a)", STATUS_INVALID_PARAMETER_VALUE__DATETIME_UNIT},
         {"EXPLAIN SELECT 1", STATUS_WRITE_STREAM_NOT_ALLOWED},
+        {"SELECT TRANSFORM(a, b) USING 'cat' AS (c) FROM t", STATUS_NOT_SUPPORTED},
+        {"SELECT transform(a) ROW FORMAT DELIMITED USING 'cat' FROM t", STATUS_NOT_SUPPORTED},
     };
     struct arena *arena = arena_new("request", 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
