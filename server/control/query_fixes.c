@@ -476,6 +476,18 @@ static void fix_partition_option(struct fixing *fixing, struct diagnostic *diagn
     json_decref(columns);
 }
 
+/* What is at `pointer` goes, and `value` comes beside it as `field`. */
+static void add_move(struct fixing *fixing, struct diagnostic *diagnostic, const char *pointer,
+                     const char *field, const json_t *value)
+{
+    struct diagnostics *list = fixing->validation->diagnostics;
+    int beside = (int)(strrchr(pointer, '/') - pointer);
+    diagnostic_add_removal(list, diagnostic, pointer);
+    diagnostic_add_value_edit(list, diagnostic,
+                              arena_sprintf(fixing->arena, "%.*s/%s", beside, pointer, field),
+                              json_print(fixing->arena, value));
+}
+
 /* A field that is meant as an option: it moves to the options beside it. */
 static void fix_misplaced_option(struct fixing *fixing, struct diagnostic *diagnostic)
 {
@@ -489,14 +501,10 @@ static void fix_misplaced_option(struct fixing *fixing, struct diagnostic *diagn
         return;
     json_t *all = options == NULL ? json_object() : json_copy(options);
     (void)json_object_set(all, last, value);
-    struct diagnostics *list = fixing->validation->diagnostics;
-    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Make %s an option", last),
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Make %s an option", last),
                        "The option counts.");
-    diagnostic_add_removal(list, diagnostic, pointer);
-    diagnostic_add_value_edit(
-        list, diagnostic,
-        arena_sprintf(fixing->arena, "%.*s/options", (int)(slash - pointer), pointer),
-        json_print(fixing->arena, all));
+    add_move(fixing, diagnostic, pointer, "options", all);
     json_decref(all);
 }
 
@@ -524,14 +532,9 @@ static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
     if (right == NULL || slash == NULL || value == NULL ||
         json_has_field((struct json_place){.object = container}, right))
         return;
-    struct diagnostics *list = fixing->validation->diagnostics;
-    diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Write %s", right),
-                       "The value counts.");
-    diagnostic_add_removal(list, diagnostic, pointer);
-    diagnostic_add_value_edit(
-        list, diagnostic,
-        arena_sprintf(fixing->arena, "%.*s/%s", (int)(slash - pointer), pointer, right),
-        json_print(fixing->arena, value));
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Write %s", right), "The value counts.");
+    add_move(fixing, diagnostic, pointer, right, value);
 }
 
 /* "onFailure, always or never" -> its words. */

@@ -177,8 +177,8 @@ const char *json_type_name(const json_t *value)
     CHECK(false);
 }
 
-static enum status wrong_type(struct json_reader *reader, struct json_place place,
-                              const char *field, const char *expected)
+enum status json_wrong_type(struct json_reader *reader, struct json_place place, const char *field,
+                            const char *expected)
 {
     const json_t *value = json_object_get(place.object, field);
     (void)error_raise(reader->err, STATUS_INVALID_FIELD_TYPE, "field", field, "expected", expected,
@@ -205,7 +205,7 @@ enum status json_read_text(struct json_reader *reader, struct json_place place, 
     if (value == NULL)
         return OK;
     if (!json_is_string(value))
-        return wrong_type(reader, place, field, "a string");
+        return json_wrong_type(reader, place, field, "a string");
     *out = arena_strndup(reader->arena, json_string_value(value), json_string_length(value));
     return OK;
 }
@@ -222,7 +222,7 @@ enum status json_read_bool(struct json_reader *reader, struct json_place place, 
     else if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         *out = text[0] == 't';
     else
-        return wrong_type(reader, place, field, "true or false");
+        return json_wrong_type(reader, place, field, "true or false");
     return OK;
 }
 
@@ -240,9 +240,9 @@ enum status json_read_int(struct json_reader *reader, struct json_place place, c
         errno = 0;
         number = strtoll(json_string_value(value), &end, 10);
         if (errno != 0 || end == json_string_value(value) || *end != '\0')
-            return wrong_type(reader, place, field, "an integer");
+            return json_wrong_type(reader, place, field, "an integer");
     } else {
-        return wrong_type(reader, place, field, "an integer");
+        return json_wrong_type(reader, place, field, "an integer");
     }
     if (number < min || number > max) {
         char text[32], expected[80];
@@ -264,7 +264,7 @@ enum status json_read_object(struct json_reader *reader, struct json_place place
     if (value == NULL)
         return OK;
     if (!json_is_object(value))
-        return wrong_type(reader, place, field, "an object");
+        return json_wrong_type(reader, place, field, "an object");
     *out = (struct json_place){value, json_pointer_join(reader, place.pointer, field)};
     return OK;
 }
@@ -276,7 +276,7 @@ enum status json_read_array(struct json_reader *reader, struct json_place place,
     if (value == NULL)
         return OK;
     if (!json_is_array(value))
-        return wrong_type(reader, place, field, "an array");
+        return json_wrong_type(reader, place, field, "an array");
     *out = (struct json_place){value, json_pointer_join(reader, place.pointer, field)};
     return OK;
 }
@@ -295,7 +295,7 @@ enum status json_read_texts(struct json_reader *reader, struct json_place place,
     for (size_t i = 0; i < size; i++) {
         const json_t *item = json_array_get(array.object, i);
         if (!json_is_string(item))
-            return wrong_type(reader, place, field, "an array of strings");
+            return json_wrong_type(reader, place, field, "an array of strings");
         list[i] = arena_strndup(reader->arena, json_string_value(item), json_string_length(item));
     }
     *out = list;

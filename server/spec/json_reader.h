@@ -40,6 +40,9 @@ const char *json_pointer_join(struct json_reader *reader, const char *pointer, c
 
 /* Reports reader->err as an error at `pointer`. */
 MUST_USE enum status json_report(struct json_reader *reader, const char *pointer);
+/* Reports that the field is there in another form; `expected` shows the right one. */
+MUST_USE enum status json_wrong_type(struct json_reader *reader, struct json_place place,
+                                     const char *field, const char *expected);
 
 /* Said of an unknown field beside options. */
 #define JSON_HINT_OPTIONS " If it is an option of the format, it stands in options"

@@ -46,16 +46,6 @@ static enum status invalid_value(struct json_reader *reader, struct json_place p
     return json_report(reader, json_pointer_join(reader, place.pointer, field));
 }
 
-/* A field that is there in another form; `expected` shows the right one. */
-static enum status wrong_form(struct json_reader *reader, struct json_place place,
-                              const char *field, const char *expected)
-{
-    const json_t *value = json_object_get(place.object, field);
-    (void)error_raise(reader->err, STATUS_INVALID_FIELD_TYPE, "field", field, "expected", expected,
-                      "actual", json_type_name(value), NULL);
-    return json_report(reader, json_pointer_join(reader, place.pointer, field));
-}
-
 bool query_name_is_valid(const char *name)
 {
     size_t size = strlen(name);
@@ -169,8 +159,8 @@ static enum status read_schema(struct json_reader *reader, struct json_place pla
     out->schema_text = json_is_string(value) ? arena_strdup(reader->arena, json_string_value(value))
                                              : json_print(reader->arena, value);
     if (!json_is_string(value) && !json_is_object(value))
-        return wrong_form(reader, place, "schema",
-                          "text, such as \"a INT, b STRING\", or Spark's JSON of a struct");
+        return json_wrong_type(reader, place, "schema",
+                               "text, such as \"a INT, b STRING\", or Spark's JSON of a struct");
     enum status status = type_parse_schema(reader->arena, bytes_of_text(out->schema_text),
                                            &out->schema, reader->err);
     if (status == OK)
@@ -373,8 +363,8 @@ static enum status read_processing_time(struct json_reader *reader, struct json_
     const char *text = NULL;
     if (json_has_field(place, "processingTime") &&
         !json_is_string(json_object_get(place.object, "processingTime")))
-        return wrong_form(reader, place, "processingTime",
-                          "a text with number and unit, such as \"10 seconds\"");
+        return json_wrong_type(reader, place, "processingTime",
+                               "a text with number and unit, such as \"10 seconds\"");
     TRY(json_read_text(reader, place, "processingTime", &text));
     if (text == NULL)
         return OK;
@@ -422,9 +412,9 @@ static enum status read_trigger(struct json_reader *reader, struct json_place ro
 {
     struct json_place place = {0};
     if (json_has_field(root, "trigger") && !json_is_object(json_object_get(root.object, "trigger")))
-        return wrong_form(reader, root, "trigger",
-                          "an object: {\"processingTime\": \"10 seconds\"}, "
-                          "{\"availableNow\": true} or {\"once\": true}");
+        return json_wrong_type(reader, root, "trigger",
+                               "an object: {\"processingTime\": \"10 seconds\"}, "
+                               "{\"availableNow\": true} or {\"once\": true}");
     TRY(json_read_object(reader, root, "trigger", &place));
     if (place.object == NULL)
         return OK;
