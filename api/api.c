@@ -1,7 +1,7 @@
 #include "api/api.h"
 
 #include "api/http/http_server.h"
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/metric.h"
 
 #include <stdlib.h>
@@ -14,8 +14,7 @@ struct running_api {
 
 enum status api_open(struct control *control, struct api **out, int *port, struct error *err)
 {
-    struct running_api *running = calloc(1, sizeof *running);
-    CHECK(running != NULL);
+    struct running_api *running = heap_calloc(1, sizeof *running);
     running->api.control = control;
     running->api.wake = http_server_wake;
     running->api.started_us = clock_now_us(control_clock(control));

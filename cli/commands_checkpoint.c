@@ -3,7 +3,7 @@
  */
 #include "cli/command.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <stdio.h>
@@ -157,8 +157,7 @@ static void print_rows(const json_t *document)
     json_t *column;
     if (count == 0)
         return;
-    const char **names = calloc(count, sizeof *names);
-    CHECK(names != NULL);
+    const char **names = heap_calloc(count, sizeof *names);
     json_array_foreach(columns, c, column)
     {
         names[c] = text_at(column, "name");

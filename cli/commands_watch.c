@@ -3,7 +3,7 @@
  */
 #include "cli/command.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,8 +316,7 @@ static void print_rows(const json_t *rows)
         json_decref(keys);
         return;
     }
-    const char **names = calloc(count, sizeof *names);
-    CHECK(names != NULL);
+    const char **names = heap_calloc(count, sizeof *names);
     const char *key;
     json_t *value;
     json_object_foreach(keys, key, value)

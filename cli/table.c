@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -9,13 +10,10 @@
 void table_add(struct table *table, const char *const *cells)
 {
     CHECK(table->columns > 0);
-    table->rows = realloc(table->rows, (table->row_count + 1) * sizeof *table->rows);
-    CHECK(table->rows != NULL);
-    char **row = calloc(table->columns, sizeof *row);
-    CHECK(row != NULL);
+    table->rows = heap_realloc(table->rows, (table->row_count + 1) * sizeof *table->rows);
+    char **row = heap_calloc(table->columns, sizeof *row);
     for (size_t i = 0; i < table->columns; i++) {
-        row[i] = strdup(cells[i]);
-        CHECK(row[i] != NULL);
+        row[i] = heap_strdup(cells[i]);
     }
     table->rows[table->row_count++] = row;
 }
@@ -27,8 +25,7 @@ static int width_of(const char *text)
 
 void table_print(const struct table *table)
 {
-    int *widths = calloc(table->columns, sizeof *widths);
-    CHECK(widths != NULL);
+    int *widths = heap_calloc(table->columns, sizeof *widths);
     for (size_t r = 0; r < table->row_count; r++) {
         for (size_t c = 0; c < table->columns; c++) {
             int width = width_of(table->rows[r][c]);
@@ -72,9 +69,8 @@ void table_add_objects(struct table *table, const char *const *names, size_t cou
 {
     size_t i;
     json_t *row;
-    const char **cells = calloc(count, sizeof *cells);
-    char **dumped = calloc(count, sizeof *dumped);
-    CHECK(cells != NULL && dumped != NULL);
+    const char **cells = heap_calloc(count, sizeof *cells);
+    char **dumped = heap_calloc(count, sizeof *dumped);
     table->columns = count;
     table_add(table, names);
     json_array_foreach(rows, i, row)

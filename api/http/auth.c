@@ -1,7 +1,7 @@
 #include "api/http/auth.h"
 
-#include "base/check.h"
 #include "base/dynlib.h"
+#include "base/heap.h"
 #include "base/vfs_posix.h"
 
 #include <ctype.h>
@@ -107,8 +107,7 @@ static enum status load(struct auth *auth, const char *path, struct error *err)
 
 enum status auth_open(const char *path, struct auth **out, struct error *err)
 {
-    struct auth *auth = calloc(1, sizeof *auth);
-    CHECK(auth != NULL);
+    struct auth *auth = heap_calloc(1, sizeof *auth);
     auth->open_to_all = *path == '\0';
     if (!auth->open_to_all) {
         enum status status = load(auth, path, err);

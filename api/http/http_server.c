@@ -9,6 +9,7 @@
 #include "api/http/problem.h"
 #include "api/http/router.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/metric.h"
 #include "base/uuid.h"
 #include "base/vfs_posix.h"
@@ -252,8 +253,8 @@ static void on_connection(void *ctx, struct MHD_Connection *handle, void **socke
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             mhd.get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD);
-        struct connection *connection = calloc(1, sizeof *connection);
-        CHECK(connection != NULL && info != NULL);
+        struct connection *connection = heap_calloc(1, sizeof *connection);
+        CHECK(info != NULL);
         connection->fd = info->connect_fd;
         (void)pthread_mutex_lock(&server->mutex);
         connection->deadline_us = monotonic_now(server) + server->request_timeout_us;
@@ -298,8 +299,7 @@ static void make_id(char id[REQUEST_ID_SIZE])
 
 static struct exchange *exchange_new(struct http_server *server, struct MHD_Connection *handle)
 {
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    CHECK(exchange != NULL);
+    struct exchange *exchange = heap_calloc(1, sizeof *exchange);
     exchange->magic = EXCHANGE_MAGIC;
     exchange->server = server;
     exchange->handle = handle;
@@ -669,8 +669,7 @@ static enum status start_watcher(struct http_server *server, struct error *err)
 enum status http_server_open(struct api *api, struct http_server **out, int *port,
                              struct error *err)
 {
-    struct http_server *server = calloc(1, sizeof *server);
-    CHECK(server != NULL);
+    struct http_server *server = heap_calloc(1, sizeof *server);
     server->api = api;
     server->arena = arena_new("server", 0);
     CHECK(pthread_mutex_init(&server->mutex, NULL) == 0);

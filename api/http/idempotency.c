@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,8 +30,7 @@ struct idempotency {
 
 struct idempotency *idempotency_new(int64_t keep_us)
 {
-    struct idempotency *idempotency = calloc(1, sizeof *idempotency);
-    CHECK(idempotency != NULL);
+    struct idempotency *idempotency = heap_calloc(1, sizeof *idempotency);
     idempotency->keep_us = keep_us;
     idempotency->newest = &idempotency->oldest;
     CHECK(pthread_mutex_init(&idempotency->mutex, NULL) == 0);
@@ -127,8 +127,7 @@ static void replay(const struct entry *entry, struct request *request, struct re
 static void add(struct idempotency *idempotency, const char *key, uint64_t fingerprint,
                 int64_t now_us)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
-    CHECK(entry != NULL);
+    struct entry *entry = heap_calloc(1, sizeof *entry);
     memcpy(entry->key, key, strlen(key) + 1);
     entry->fingerprint = fingerprint;
     entry->since_us = now_us;

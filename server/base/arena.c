@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/memory_limit.h"
 
 #include <stdarg.h>
@@ -43,8 +44,7 @@ static struct block *block_new(size_t size_bytes)
 
 struct arena *arena_new(const char *lifetime, size_t limit_bytes)
 {
-    struct arena *arena = calloc(1, sizeof *arena);
-    CHECK(arena != NULL);
+    struct arena *arena = heap_calloc(1, sizeof *arena);
     arena->lifetime = lifetime;
     arena->limit_bytes = limit_bytes;
     return arena;

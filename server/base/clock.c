@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,8 +23,7 @@ struct clock *clock_real(void)
 
 struct clock *clock_manual_new(int64_t now_us)
 {
-    struct clock *clock = calloc(1, sizeof *clock);
-    CHECK(clock != NULL);
+    struct clock *clock = heap_calloc(1, sizeof *clock);
     clock->manual = true;
     atomic_store(&clock->wall_us, now_us);
     atomic_store(&clock->monotonic_us, now_us);

@@ -1,6 +1,7 @@
 #include "base/failpoint.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/vfs_posix.h"
 
 #include <pthread.h>
@@ -155,8 +156,7 @@ static enum status arm_one(char *item, struct error *err)
 enum status failpoint_arm_text(const char *text, struct error *err)
 {
     enum status status = OK;
-    char *copy = strdup(text);
-    CHECK(copy != NULL);
+    char *copy = heap_strdup(text);
     char *rest = copy;
     for (char *item = strsep(&rest, ","); item != NULL; item = strsep(&rest, ","))
         if (item[0] != '\0')

@@ -2,8 +2,10 @@
 
 #include "base/check.h"
 #include "base/huge.h"
+#include "base/memory_limit.h"
 
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +17,54 @@
 #define LEAST_BYTES     (128 << 10)
 #define MOST_IDLE_BYTES (1 << 30)
 
+void *heap_malloc(size_t size_bytes)
+{
+    void *memory = malloc(size_bytes == 0 ? 1 : size_bytes);
+    if (memory == NULL)
+        memory_exhausted(size_bytes);
+    return memory;
+}
+
+void *heap_calloc(size_t count, size_t size_bytes)
+{
+    bool nothing = count == 0 || size_bytes == 0;
+    void *memory = nothing ? calloc(1, 1) : calloc(count, size_bytes);
+    if (memory == NULL)
+        memory_exhausted(nothing || count <= SIZE_MAX / size_bytes ? count * size_bytes : SIZE_MAX);
+    return memory;
+}
+
+void *heap_realloc(void *memory, size_t size_bytes)
+{
+    void *moved = realloc(memory, size_bytes == 0 ? 1 : size_bytes);
+    if (moved == NULL)
+        memory_exhausted(size_bytes);
+    return moved;
+}
+
+char *heap_strndup(const char *text, size_t size_bytes)
+{
+    size_t length = strnlen(text, size_bytes);
+    char *copy = heap_malloc(length + 1);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+char *heap_strdup(const char *text)
+{
+    return heap_strndup(text, strlen(text));
+}
+
 void *heap_zeroes(size_t count, size_t size)
 {
-    CHECK(size > 0 && count <= (SIZE_MAX - LINE) / size);
+    CHECK(size > 0);
+    if (count > (SIZE_MAX - LINE) / size)
+        memory_exhausted(SIZE_MAX);
     size_t bytes = (count * size + LINE - 1) & ~(LINE - 1);
     void *memory = aligned_alloc(LINE, bytes); /* of malloc() and memset() gcc makes calloc() */
-    CHECK(memory != NULL);
+    if (memory == NULL)
+        memory_exhausted(bytes);
     memset(memory, 0, bytes);
     return memory;
 }

@@ -5,6 +5,7 @@
 #include "base/huge.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/memory_limit.h"
 
 #include <pthread.h>
@@ -95,8 +96,7 @@ static size_t add_region(void)
 {
     if (pool.count == pool.capacity) {
         pool.capacity = pool.capacity == 0 ? 16 : pool.capacity * 2;
-        pool.regions = realloc(pool.regions, pool.capacity * sizeof *pool.regions);
-        CHECK(pool.regions != NULL);
+        pool.regions = heap_realloc(pool.regions, pool.capacity * sizeof *pool.regions);
     }
     struct region region = {.data = map(HUGE_REGION, pool.count >= REGIONS_PLAIN),
                             .free = ALL_FREE};

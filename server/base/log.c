@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,8 +129,8 @@ static void line_add_field(struct line *line, const struct log_field *field)
 
 static struct log *log_new(enum log_level level, const struct clock *clock)
 {
-    struct log *log = calloc(1, sizeof *log);
-    CHECK(log != NULL && clock != NULL);
+    struct log *log = heap_calloc(1, sizeof *log);
+    CHECK(clock != NULL);
     atomic_store(&log->level, (int)level);
     atomic_store(&log->batch_id, -1);
     log->clock = clock;
@@ -156,8 +157,7 @@ enum status log_open(const char *path, enum log_level level, const struct clock 
     atomic_store(&log->fd, fd);
     log->owns_fd = path != NULL;
     if (path != NULL) {
-        log->path = strdup(path);
-        CHECK(log->path != NULL);
+        log->path = heap_strdup(path);
     }
     *out = log;
     return OK;

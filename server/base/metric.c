@@ -1,6 +1,7 @@
 #include "base/metric.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -65,16 +66,13 @@ static const char *label_value(const struct metric_labels *labels, size_t i)
 
 static struct metric_series *series_new(enum metric metric, const struct metric_labels *labels)
 {
-    struct metric_series *series = calloc(1, sizeof *series);
-    CHECK(series != NULL);
+    struct metric_series *series = heap_calloc(1, sizeof *series);
     series->metric = metric;
     for (size_t i = 0; i < label_count(metric); i++) {
-        series->values[i] = strdup(label_value(labels, i));
-        CHECK(series->values[i] != NULL);
+        series->values[i] = heap_strdup(label_value(labels, i));
     }
     if (defs[metric].kind == HISTOGRAM) {
-        series->buckets = calloc(BOUND_COUNT + 1, sizeof *series->buckets);
-        CHECK(series->buckets != NULL);
+        series->buckets = heap_calloc(BOUND_COUNT + 1, sizeof *series->buckets);
     }
     return series;
 }

@@ -1,6 +1,7 @@
 #include "base/task_pool.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,8 +45,7 @@ struct thread_start {
 struct task_pool *task_pool_new(uint32_t parallelism)
 {
     CHECK(parallelism >= 1);
-    struct task_pool *pool = calloc(1, sizeof *pool);
-    CHECK(pool != NULL);
+    struct task_pool *pool = heap_calloc(1, sizeof *pool);
     pool->parallelism = parallelism;
     pool->shares = aligned_alloc(_Alignof(struct share), parallelism * sizeof *pool->shares);
     CHECK(pool->shares != NULL);
@@ -164,11 +164,9 @@ static void start_threads(struct task_pool *pool)
 {
     if (pool->threads != NULL)
         return;
-    pool->threads = calloc(pool->parallelism, sizeof *pool->threads);
-    CHECK(pool->threads != NULL);
+    pool->threads = heap_calloc(pool->parallelism, sizeof *pool->threads);
     while (pool->thread_count + 1 < pool->parallelism) {
-        struct thread_start *start = malloc(sizeof *start);
-        CHECK(start != NULL);
+        struct thread_start *start = heap_malloc(sizeof *start);
         *start = (struct thread_start){.pool = pool, .worker = pool->thread_count + 1};
         if (pthread_create(&pool->threads[pool->thread_count], NULL, thread_main, start) != 0) {
             free(start);
@@ -251,8 +249,7 @@ struct background {
 
 struct background *background_new(void)
 {
-    struct background *background = calloc(1, sizeof *background);
-    CHECK(background != NULL);
+    struct background *background = heap_calloc(1, sizeof *background);
     pthread_mutex_init(&background->lock, NULL);
     pthread_cond_init(&background->changed, NULL);
     return background;

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -69,8 +70,7 @@ static struct dry_view *copy_content(struct vfs *self, const char *path, size_t 
     const struct dry_content *content = *find_content(dry, path);
     if (content != NULL) {
         *size_bytes = content->bytes.size_bytes;
-        map = calloc(1, sizeof *map + *size_bytes + VFS_MAP_PADDING);
-        CHECK(map != NULL);
+        map = heap_calloc(1, sizeof *map + *size_bytes + VFS_MAP_PADDING);
         map->base.vfs = self;
         if (*size_bytes > 0)
             memcpy(map->data, content->bytes.data, *size_bytes);
@@ -98,14 +98,11 @@ static enum status dry_open(struct vfs *self, const char *path, uint64_t truncat
     struct vfs_dry *dry = (struct vfs_dry *)self;
     bool on_disk = false;
     TRY(vfs_find(inner_of(self), path, &on_disk, err));
-    struct dry_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct dry_file *file = heap_calloc(1, sizeof *file);
     file->base.vfs = self;
     if (!on_disk) {
-        struct dry_content *content = calloc(1, sizeof *content);
-        CHECK(content != NULL);
-        content->path = strdup(path);
-        CHECK(content->path != NULL);
+        struct dry_content *content = heap_calloc(1, sizeof *content);
+        content->path = heap_strdup(path);
         pthread_mutex_lock(&dry->lock);
         struct dry_content **at = find_content(dry, path);
         if (*at == NULL) {
@@ -225,8 +222,7 @@ static enum status dry_lock(struct vfs *self, const char *path, struct vfs_lock 
 {
     (void)path;
     (void)err;
-    struct vfs_lock *lock = calloc(1, sizeof *lock);
-    CHECK(lock != NULL);
+    struct vfs_lock *lock = heap_calloc(1, sizeof *lock);
     lock->vfs = self;
     *out = lock;
     return OK;
@@ -305,8 +301,7 @@ static const struct vfs_ops dry_ops = {
 
 struct vfs *vfs_dry_new(struct vfs *inner)
 {
-    struct vfs_dry *dry = calloc(1, sizeof *dry);
-    CHECK(dry != NULL);
+    struct vfs_dry *dry = heap_calloc(1, sizeof *dry);
     dry->base.ops = &dry_ops;
     dry->magic = DRY_MAGIC;
     dry->inner = inner;

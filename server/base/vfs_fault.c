@@ -1,6 +1,7 @@
 #include "base/vfs_fault.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,12 +87,10 @@ static enum status fault_open(struct vfs *self, const char *path, uint64_t trunc
     FAIL_IF_DUE(self, VFS_CALL_WRITE, path, err);
     struct vfs_file *inner = NULL;
     TRY(vfs_open(fault_of(self)->inner, path, truncate_to, preallocate_bytes, &inner, err));
-    struct fault_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct fault_file *file = heap_calloc(1, sizeof *file);
     file->base.vfs = self;
     file->inner = inner;
-    file->path = strdup(path);
-    CHECK(file->path != NULL);
+    file->path = heap_strdup(path);
     *out = &file->base;
     return OK;
 }
@@ -235,12 +234,10 @@ static enum status fault_scratch(struct vfs *self, const char *path, struct vfs_
     FAIL_IF_DUE(self, VFS_CALL_WRITE, path, err);
     struct vfs_scratch *inner = NULL;
     TRY(vfs_scratch_open(fault_of(self)->inner, path, &inner, err));
-    struct fault_scratch *scratch = calloc(1, sizeof *scratch);
-    CHECK(scratch != NULL);
+    struct fault_scratch *scratch = heap_calloc(1, sizeof *scratch);
     scratch->base.vfs = self;
     scratch->inner = inner;
-    scratch->path = strdup(path);
-    CHECK(scratch->path != NULL);
+    scratch->path = heap_strdup(path);
     *out = &scratch->base;
     return OK;
 }
@@ -299,8 +296,8 @@ static const struct vfs_ops fault_ops = {
 
 struct vfs *vfs_fault_new(struct vfs *inner)
 {
-    struct fault *fault = calloc(1, sizeof *fault);
-    CHECK(fault != NULL && inner != NULL);
+    struct fault *fault = heap_calloc(1, sizeof *fault);
+    CHECK(inner != NULL);
     fault->base.ops = &fault_ops;
     fault->magic = FAULT_MAGIC;
     fault->inner = inner;

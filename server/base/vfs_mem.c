@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -79,8 +80,7 @@ static struct mem *mem_of(struct vfs *vfs)
 
 static struct node *node_new(struct mem *mem, enum vfs_kind kind)
 {
-    struct node *node = calloc(1, sizeof *node);
-    CHECK(node != NULL);
+    struct node *node = heap_calloc(1, sizeof *node);
     node->kind = kind;
     node->inode = ++mem->inodes;
     node->mtime_us = mem->clock != NULL ? clock_now_us(mem->clock) : ++mem->counter_us;
@@ -144,13 +144,11 @@ static struct name *dir_name(struct node *dir, const char *text, size_t size, bo
         return NULL;
     if (dir->name_count == dir->name_capacity) {
         dir->name_capacity = dir->name_capacity == 0 ? 8 : dir->name_capacity * 2;
-        dir->names = realloc(dir->names, dir->name_capacity * sizeof *dir->names);
-        CHECK(dir->names != NULL);
+        dir->names = heap_realloc(dir->names, dir->name_capacity * sizeof *dir->names);
     }
     memmove(&dir->names[at + 1], &dir->names[at], (dir->name_count - at) * sizeof *dir->names);
     dir->name_count++;
-    dir->names[at] = (struct name){.text = strndup(text, size)};
-    CHECK(dir->names[at].text != NULL);
+    dir->names[at] = (struct name){.text = heap_strndup(text, size)};
     return &dir->names[at];
 }
 
@@ -288,12 +286,10 @@ static enum status mem_open(struct vfs *self, const char *path, uint64_t truncat
         if (name->now == NULL)
             name_set_now(name, node_new(mem, VFS_FILE));
         node_truncate(name->now, truncate_to);
-        struct mem_file *file = calloc(1, sizeof *file);
-        CHECK(file != NULL);
+        struct mem_file *file = heap_calloc(1, sizeof *file);
         file->base.vfs = self;
         file->node = node_ref(name->now);
-        file->path = strdup(path);
-        CHECK(file->path != NULL);
+        file->path = heap_strdup(path);
         *out = &file->base;
     }
     return unlock_with(mem, reason, path, err);
@@ -360,11 +356,9 @@ static enum status mem_map(struct vfs *self, const char *path, struct vfs_map **
     if (reason == 0 && node->kind == VFS_DIR)
         reason = EISDIR;
     if (reason == 0) {
-        struct mem_map *map = calloc(1, sizeof *map);
-        CHECK(map != NULL);
+        struct mem_map *map = heap_calloc(1, sizeof *map);
         map->base.vfs = self;
-        map->copy = calloc(1, node->content.size_bytes + VFS_MAP_PADDING);
-        CHECK(map->copy != NULL);
+        map->copy = heap_calloc(1, node->content.size_bytes + VFS_MAP_PADDING);
         if (node->content.size_bytes > 0)
             memcpy(map->copy, node->content.data, node->content.size_bytes);
         *content = bytes_of(map->copy, node->content.size_bytes);
@@ -579,8 +573,7 @@ static enum status mem_lock(struct vfs *self, const char *path, struct vfs_lock 
         name_set_now(name, node_new(mem, VFS_FILE));
     bool taken = reason == 0 && name->now->locked;
     if (reason == 0 && !taken) {
-        struct mem_lock *lock = calloc(1, sizeof *lock);
-        CHECK(lock != NULL);
+        struct mem_lock *lock = heap_calloc(1, sizeof *lock);
         lock->base.vfs = self;
         lock->node = node_ref(name->now);
         lock->life = mem->life;
@@ -616,8 +609,7 @@ static enum status mem_scratch(struct vfs *self, const char *path, struct vfs_sc
     if (reason == 0 && name->now != NULL && name->now->kind == VFS_DIR)
         reason = EISDIR;
     if (reason == 0) {
-        struct mem_scratch *scratch = calloc(1, sizeof *scratch);
-        CHECK(scratch != NULL);
+        struct mem_scratch *scratch = heap_calloc(1, sizeof *scratch);
         scratch->base.vfs = self;
         name_set_now(name, NULL);
         *out = &scratch->base;
@@ -699,8 +691,7 @@ static const struct vfs_ops mem_ops = {
 
 struct vfs *vfs_mem_new(const struct clock *clock)
 {
-    struct mem *mem = calloc(1, sizeof *mem);
-    CHECK(mem != NULL);
+    struct mem *mem = heap_calloc(1, sizeof *mem);
     mem->base.ops = &mem_ops;
     mem->magic = MEM_MAGIC;
     mem->clock = clock;
@@ -790,8 +781,7 @@ void vfs_mem_crash(struct vfs *vfs, size_t torn_bytes)
 static char *parent_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *parent = strndup(path, slash == NULL ? 0 : (size_t)(slash - path));
-    CHECK(parent != NULL);
+    char *parent = heap_strndup(path, slash == NULL ? 0 : (size_t)(slash - path));
     return parent;
 }
 

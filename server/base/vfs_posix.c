@@ -1,6 +1,7 @@
 #include "base/vfs_posix.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <dirent.h>
@@ -236,13 +237,11 @@ static enum status posix_open(struct vfs *self, const char *path, uint64_t trunc
         close(fd);
         return vfs_error(err, path, reason);
     }
-    struct posix_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct posix_file *file = heap_calloc(1, sizeof *file);
     file->base.vfs = self;
     file->magic = POSIX_FILE_MAGIC;
     file->fd = fd;
-    file->path = strdup(path);
-    CHECK(file->path != NULL);
+    file->path = heap_strdup(path);
     file->size_bytes = (uint64_t)stat.st_size;
     file->synced_bytes = file->size_bytes;
     file->preallocate_bytes = preallocate_bytes;
@@ -385,8 +384,7 @@ static enum status posix_map(struct vfs *self, const char *path, struct vfs_map 
     if (fd < 0)
         return vfs_error(err, path, errno);
     struct stat stat;
-    struct posix_map *map = calloc(1, sizeof *map);
-    CHECK(map != NULL);
+    struct posix_map *map = heap_calloc(1, sizeof *map);
     map->base.vfs = self;
     map->magic = POSIX_MAP_MAGIC;
     int reason = fstat(fd, &stat) == 0 ? 0 : errno;
@@ -394,8 +392,7 @@ static enum status posix_map(struct vfs *self, const char *path, struct vfs_map 
         reason = EISDIR;
     size_t size = reason == 0 ? (size_t)stat.st_size : 0;
     if (reason == 0 && (size == 0 || !map_pages(fd, size, map))) {
-        map->copy = calloc(1, size + VFS_MAP_PADDING);
-        CHECK(map->copy != NULL);
+        map->copy = heap_calloc(1, size + VFS_MAP_PADDING);
         reason = read_all(fd, 0, (struct bytes_out){.data = map->copy, .size_bytes = size}, &size);
     }
     close(fd);
@@ -486,8 +483,7 @@ static void entries_add(struct entries *entries, struct arena *arena, const char
 {
     if (entries->count == entries->capacity) {
         entries->capacity = entries->capacity == 0 ? 64 : entries->capacity * 2;
-        entries->items = realloc(entries->items, entries->capacity * sizeof *entries->items);
-        CHECK(entries->items != NULL);
+        entries->items = heap_realloc(entries->items, entries->capacity * sizeof *entries->items);
     }
     entries->items[entries->count++] =
         (struct vfs_entry){.name = arena_strdup(arena, name), .stat = stat_of(stat)};
@@ -684,8 +680,7 @@ enum status vfs_posix_lock_as(const char *path, const char *holder, struct vfs_l
     /* The text is for people: that it could not be written (full disk) does not matter. */
     if (ftruncate(fd, 0) == 0 && write_all(fd, bytes_of_text(holder), 0) == 0)
         (void)write_all(fd, bytes_of_text("\n"), strlen(holder));
-    struct posix_lock *lock = calloc(1, sizeof *lock);
-    CHECK(lock != NULL);
+    struct posix_lock *lock = heap_calloc(1, sizeof *lock);
     lock->base.vfs = &posix_vfs;
     lock->magic = POSIX_LOCK_MAGIC;
     lock->fd = fd;
@@ -727,13 +722,11 @@ static enum status posix_scratch(struct vfs *self, const char *path, struct vfs_
         close(fd);
         return vfs_error(err, path, reason);
     }
-    struct posix_scratch *scratch = calloc(1, sizeof *scratch);
-    CHECK(scratch != NULL);
+    struct posix_scratch *scratch = heap_calloc(1, sizeof *scratch);
     scratch->base.vfs = self;
     scratch->magic = POSIX_SCRATCH_MAGIC;
     scratch->fd = fd;
-    scratch->path = strdup(path);
-    CHECK(scratch->path != NULL);
+    scratch->path = heap_strdup(path);
     *out = &scratch->base;
     return OK;
 }

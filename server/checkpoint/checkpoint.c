@@ -4,6 +4,7 @@
 #include "checkpoint/checkpoint.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
 #include "checkpoint/epoch.h"
@@ -75,8 +76,7 @@ static void keep_progress(struct checkpoint *checkpoint, int64_t batch_id, struc
         checkpoint->progress_count++;
     }
     free(slot->data);
-    slot->data = malloc(json.size_bytes + 1);
-    CHECK(slot->data != NULL);
+    slot->data = heap_malloc(json.size_bytes + 1);
     memcpy(slot->data, json.data, json.size_bytes);
     slot->size_bytes = json.size_bytes;
     slot->batch_id = batch_id;

@@ -4,6 +4,7 @@
 #include "checkpoint/checkpoint_log.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "checkpoint/batch_record.h"
 
@@ -257,16 +258,14 @@ enum status checkpoint_log_open(struct vfs *vfs, const char *dir, uint32_t epoch
                                 const struct log_summary *summary, struct checkpoint_log **out,
                                 struct error *err)
 {
-    struct checkpoint_log *log = calloc(1, sizeof *log);
-    CHECK(log != NULL);
+    struct checkpoint_log *log = heap_calloc(1, sizeof *log);
     *log = (struct checkpoint_log){
         .magic = LOG_MAGIC,
         .vfs = vfs,
-        .dir = strdup(dir),
+        .dir = heap_strdup(dir),
         .epoch = epoch,
         .segment = NO_BATCH,
     };
-    CHECK(log->dir != NULL);
     enum status status = vfs_make_dirs(vfs, dir, err);
     if (status == OK && summary->last_segment != NO_BATCH)
         status = open_segment(log, summary->last_segment, summary->end, err);

@@ -5,7 +5,7 @@
  * passed over.  Nothing is read beyond the COMMIT of the last batch that is wanted, so that the
  * batch thread may append meanwhile.
  */
-#include "base/check.h"
+#include "base/heap.h"
 #include "checkpoint/checkpoint.h"
 
 #include <stdlib.h>
@@ -59,8 +59,7 @@ static enum status visit(struct log_visitor *self, const struct log_record *reco
         if (replay->count == replay->capacity) {
             replay->capacity = replay->capacity == 0 ? 64 : replay->capacity * 2;
             replay->positions =
-                realloc(replay->positions, replay->capacity * sizeof *replay->positions);
-            CHECK(replay->positions != NULL);
+                heap_realloc(replay->positions, replay->capacity * sizeof *replay->positions);
         }
         replay->positions[replay->count++] = *position;
     }

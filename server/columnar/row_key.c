@@ -1,6 +1,7 @@
 #include "columnar/row_key.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key_flat.h"
 
 #include <stdlib.h>
@@ -64,8 +65,7 @@ static int map_order_compare(const void *left, const void *right)
 static void put_map(struct buffer *out, const struct vector *vector, struct list_entry entry)
 {
     const struct vector *keys = vector->children[0];
-    struct map_order *order = calloc(entry.length + 1U, sizeof *order);
-    CHECK(order != NULL);
+    struct map_order *order = heap_calloc(entry.length + 1U, sizeof *order);
     for (uint32_t i = 0; i < entry.length; i++)
         order[i] = (struct map_order){.keys = keys, .row = entry.offset + i};
     qsort(order, entry.length, sizeof *order, map_order_compare);

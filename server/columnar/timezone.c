@@ -7,6 +7,7 @@
 #include "columnar/timezone.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/civil.h"
 #include "columnar/timezone_file.h"
 
@@ -155,8 +156,8 @@ static const struct zone *cache_find(struct bytes id)
 
 static struct zone *zone_new(struct bytes id)
 {
-    struct zone *zone = calloc(1, sizeof(*zone));
-    CHECK(zone != NULL && id.size_bytes < sizeof(zone->id));
+    struct zone *zone = heap_calloc(1, sizeof(*zone));
+    CHECK(id.size_bytes < sizeof(zone->id));
     memcpy(zone->id, id.data, id.size_bytes);
     return zone;
 }
@@ -220,8 +221,7 @@ static size_t search_period(const struct zone *zone, int64_t utc_seconds)
 
 static void make_hints(struct zone *zone)
 {
-    zone->hints = calloc(HINTS, sizeof(*zone->hints));
-    CHECK(zone->hints != NULL);
+    zone->hints = heap_calloc(HINTS, sizeof(*zone->hints));
     for (size_t i = 0; i < HINTS; i++)
         zone->hints[i] = (uint16_t)search_period(zone, HINTS_FROM + ((int64_t)i << HINT_SHIFT));
 }
@@ -230,8 +230,7 @@ static void expand(struct zone *zone)
 {
     const struct timezone_file *file = &zone->file;
     size_t capacity = file->period_count + 2048;
-    zone->periods = calloc(capacity, sizeof(*zone->periods));
-    CHECK(zone->periods != NULL);
+    zone->periods = heap_calloc(capacity, sizeof(*zone->periods));
     memcpy(zone->periods, file->periods, file->period_count * sizeof(*zone->periods));
     zone->period_count = file->period_count;
     int64_t at = file->periods[file->period_count - 1].start;
@@ -257,8 +256,7 @@ static struct zone *load_region(struct bytes id)
 {
     if (!is_region_id(id))
         return NULL;
-    uint8_t *content = malloc(ZONE_FILE_MAX);
-    CHECK(content != NULL);
+    uint8_t *content = heap_malloc(ZONE_FILE_MAX);
     struct zone *zone = NULL;
     struct timezone_file file;
     ssize_t size = read_zone_file(id, content);

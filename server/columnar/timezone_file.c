@@ -1,6 +1,7 @@
 #include "columnar/timezone_file.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/civil.h"
 
 #include <stdlib.h>
@@ -80,8 +81,7 @@ static bool read_body(struct reader *reader, const struct counts *counts, size_t
     const uint8_t *indexes = body + counts->times * time_bytes;
     const uint8_t *types = indexes + counts->times;
     struct bytes names = bytes_of(types + counts->types * 6, counts->name_bytes);
-    struct timezone_period *periods = calloc(counts->times + 1, sizeof(*periods));
-    CHECK(periods != NULL);
+    struct timezone_period *periods = heap_calloc(counts->times + 1, sizeof(*periods));
     out->periods = periods;
     out->period_count = counts->times + 1;
     if (!set_period(&periods[0], INT64_MIN, types, names))

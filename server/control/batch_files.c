@@ -1,6 +1,6 @@
 #include "control/batch_files.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "checkpoint/identity.h"
 #include "sink/sink_file.h"
@@ -45,8 +45,7 @@ static void note(struct batch_files *files, const char *name, int64_t batch_id)
 {
     if (files->count == files->capacity) {
         files->capacity = files->capacity == 0 ? 64 : files->capacity * 2;
-        files->found = realloc(files->found, files->capacity * sizeof *files->found);
-        CHECK(files->found != NULL);
+        files->found = heap_realloc(files->found, files->capacity * sizeof *files->found);
     }
     files->found[files->count++] = (struct found){
         .path = files->at->path[0] == '\0' ? arena_strdup(files->arena, name)

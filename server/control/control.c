@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/metric.h"
 #include "base/vfs_posix.h"
 #include "checkpoint/identity.h"
@@ -62,8 +63,7 @@ static struct history *history_in(const struct query_definition *definition, con
 
 struct query *query_insert(struct control *control, struct query_definition *definition)
 {
-    struct query *query = calloc(1, sizeof *query);
-    CHECK(query != NULL);
+    struct query *query = heap_calloc(1, sizeof *query);
     query->now.definition = definition;
     query->now.last_batch_id = -1;
     query->now.since_us = now_us(control);
@@ -77,8 +77,7 @@ struct query *query_insert(struct control *control, struct query_definition *def
     if (control->query_count == control->query_capacity) {
         control->query_capacity = control->query_capacity == 0 ? 16 : control->query_capacity * 2;
         control->queries =
-            realloc(control->queries, control->query_capacity * sizeof *control->queries);
-        CHECK(control->queries != NULL);
+            heap_realloc(control->queries, control->query_capacity * sizeof *control->queries);
     }
     memmove(control->queries + at + 1, control->queries + at,
             (control->query_count - at) * sizeof *control->queries);
@@ -158,8 +157,7 @@ struct query_snapshot *control_find(struct control *control, const char *name)
 struct query_snapshot **control_list(struct control *control, size_t *count)
 {
     (void)pthread_mutex_lock(&control->mutex);
-    struct query_snapshot **list = calloc(control->query_count + 1, sizeof(void *));
-    CHECK(list != NULL);
+    struct query_snapshot **list = heap_calloc(control->query_count + 1, sizeof(void *));
     size_t used = 0;
     for (size_t i = 0; i < control->query_count; i++) {
         if (control->queries[i]->published != NULL)
@@ -250,8 +248,7 @@ void control_check_leftover(struct control *control, const struct query_spec *sp
 
 struct command *command_new(enum command_kind kind, const char *name)
 {
-    struct command *command = calloc(1, sizeof *command);
-    CHECK(command != NULL);
+    struct command *command = heap_calloc(1, sizeof *command);
     command->kind = kind;
     command->references = 1;
     command->error.position = command->error.position_end = -1;
@@ -432,8 +429,7 @@ static void restore_twin(struct control *control, struct catalog_entry *entry)
                       "another query has its name", NULL);
     buffer_printf(&name, "damaged-%s", definition->uid);
     free(definition->name);
-    definition->name = strdup(buffer_text(&name));
-    CHECK(definition->name != NULL);
+    definition->name = heap_strdup(buffer_text(&name));
     entry->damaged = true;
     entry->desired_running = false;
     entry->outcome.state = QUERY_FAILED;
@@ -469,8 +465,7 @@ static enum status load(struct control *control, struct error *err)
 enum status control_begin(const struct control_options *options, struct control **out,
                           struct error *err)
 {
-    struct control *control = calloc(1, sizeof *control);
-    CHECK(control != NULL);
+    struct control *control = heap_calloc(1, sizeof *control);
     control->options = *options;
     control->mailbox_last = &control->mailbox;
     CHECK(pthread_mutex_init(&control->mutex, NULL) == 0);

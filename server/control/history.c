@@ -1,6 +1,7 @@
 #include "control/history.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/vfs.h"
 
 #include <errno.h>
@@ -19,10 +20,8 @@ struct history {
 struct history *history_new(const char *path, size_t keep)
 {
     CHECK(keep > 0);
-    struct history *history = calloc(1, sizeof *history);
-    CHECK(history != NULL);
-    history->path = strdup(path);
-    CHECK(history->path != NULL);
+    struct history *history = heap_calloc(1, sizeof *history);
+    history->path = heap_strdup(path);
     history->keep = keep;
     history->fd = -1;
     return history;

@@ -1,6 +1,6 @@
 #include "control/path_policy.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <limits.h>
@@ -45,8 +45,7 @@ char *path_policy_resolve(struct arena *arena, const char *path)
 
 struct path_policy *path_policy_new(const struct config *config)
 {
-    struct path_policy *policy = calloc(1, sizeof *policy);
-    CHECK(policy != NULL);
+    struct path_policy *policy = heap_calloc(1, sizeof *policy);
     policy->arena = arena_new("server", 0);
     size_t count = 0;
     while (config_path(config, SETTING_allowPath, count) != NULL)

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "spec/json_reader.h"
 #include "spec/spec_json.h"
@@ -21,8 +22,7 @@ static char *joined(const char *a, const char *b)
 {
     struct buffer text = {0};
     buffer_printf(&text, "%s/%s", a, b);
-    char *copy = strdup(buffer_text(&text));
-    CHECK(copy != NULL);
+    char *copy = heap_strdup(buffer_text(&text));
     buffer_fini(&text);
     return copy;
 }
@@ -30,8 +30,7 @@ static char *joined(const char *a, const char *b)
 enum status query_catalog_open(struct vfs *vfs, const char *data_dir, struct query_catalog **out,
                                struct error *err)
 {
-    struct query_catalog *catalog = calloc(1, sizeof *catalog);
-    CHECK(catalog != NULL);
+    struct query_catalog *catalog = heap_calloc(1, sizeof *catalog);
     catalog->vfs = vfs;
     catalog->queries = joined(data_dir, "queries");
     catalog->checkpoints = joined(data_dir, "checkpoints");
@@ -418,8 +417,7 @@ enum status query_catalog_load(struct query_catalog *catalog, struct catalog_ent
     struct vfs_entry *names = NULL;
     size_t name_count = 0;
     enum status status = vfs_list(catalog->vfs, catalog->queries, arena, &names, &name_count, err);
-    struct catalog_entry *entries = calloc(name_count + 1, sizeof *entries);
-    CHECK(entries != NULL);
+    struct catalog_entry *entries = heap_calloc(name_count + 1, sizeof *entries);
     struct arena *one = arena_new("request", 0);
     size_t used = 0;
     for (size_t i = 0; status == OK && i < name_count; i++) {

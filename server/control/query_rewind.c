@@ -7,10 +7,9 @@
  * The server does not end before its rewinds, unless its grace is over: then it leaves the thread
  * alone, and a checkpoint that is rewound or not (checkpoint/rewind.h).
  */
+#include "base/heap.h"
 #include "checkpoint/rewind.h"
 #include "control/query.h"
-
-#include "base/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +71,7 @@ static struct rewind *rewind_new(struct control *control, struct command *comman
                                  struct query *query)
 {
     const struct query_definition *definition = query->now.definition;
-    struct rewind *rewind = calloc(1, sizeof *rewind);
-    CHECK(rewind != NULL);
+    struct rewind *rewind = heap_calloc(1, sizeof *rewind);
     rewind->control = control;
     rewind->query = query;
     rewind->command = command;

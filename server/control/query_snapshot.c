@@ -1,6 +1,6 @@
 #include "control/query_snapshot.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "control/path_policy.h"
 
@@ -8,15 +8,13 @@
 
 static void *allocate(size_t size)
 {
-    void *memory = calloc(1, size);
-    CHECK(memory != NULL);
+    void *memory = heap_calloc(1, size);
     return memory;
 }
 
 static char *copy_text(const char *text)
 {
-    char *copy = strdup(text);
-    CHECK(copy != NULL);
+    char *copy = heap_strdup(text);
     return copy;
 }
 

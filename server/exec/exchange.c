@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "columnar/vector_bytes.h"
 #include "expr/program.h"
@@ -107,8 +108,7 @@ void exchange_begin(struct exchange_writer *writer, const struct exec_context *c
     if (writer->lane_count != ctx->partitions) {
         free_lanes(writer);
         writer->lane_count = ctx->partitions;
-        writer->lanes = calloc(writer->lane_count, sizeof *writer->lanes);
-        CHECK(writer->lanes != NULL);
+        writer->lanes = heap_calloc(writer->lane_count, sizeof *writer->lanes);
     }
     for (uint32_t i = 0; i < writer->lane_count; i++) {
         forget_moved(&writer->lanes[i]);
@@ -298,8 +298,7 @@ enum status exchange_put_away(struct exchange_writer *writer, struct spill_file 
                               struct error *err)
 {
     CHECK_MAGIC(writer, EXCHANGE_MAGIC);
-    struct moving *moving = calloc(1, sizeof *moving);
-    CHECK(moving != NULL);
+    struct moving *moving = heap_calloc(1, sizeof *moving);
     enum status status = OK;
     writer->file = file;
     moving->arena = arena_new("rows that move", 0);

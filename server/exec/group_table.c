@@ -1,7 +1,8 @@
 #include "exec/group_table.h"
 
-#include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
+#include "base/memory_limit.h"
 
 #include <stdlib.h>
 
@@ -9,9 +10,9 @@
 
 void group_table_init(struct group_table *table)
 {
-    *table = (struct group_table){.arena = arena_new("groups", 0), .mask = SLOTS_FIRST - 1};
-    table->slots = calloc(SLOTS_FIRST, sizeof *table->slots);
-    CHECK(table->slots != NULL);
+    *table = (struct group_table){
+        .arena = arena_new("groups", 0), .mask = SLOTS_FIRST - 1, .keys_max = GROUP_TABLE_KEYS_MAX};
+    table->slots = heap_calloc(SLOTS_FIRST, sizeof *table->slots);
 }
 
 void group_table_fini(struct group_table *table)
@@ -50,8 +51,7 @@ static void table_grow(struct group_table *table)
 {
     struct group_slot *old = table->slots;
     size_t old_count = (size_t)table->mask + 1;
-    table->slots = calloc(old_count * 2, sizeof *table->slots);
-    CHECK(table->slots != NULL);
+    table->slots = heap_calloc(old_count * 2, sizeof *table->slots);
     table->mask = (uint32_t)(old_count * 2 - 1);
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].number == 0)
@@ -78,11 +78,11 @@ uint32_t group_table_add(struct group_table *table, struct bytes key, bool *adde
         *added = slot->number == 0;
     if (slot->number != 0)
         return slot->number - 1;
-    CHECK(table->count < UINT32_MAX / 4);
+    if (table->count >= table->keys_max)
+        memory_exhausted(((size_t)table->mask + 1) * 2 * sizeof *table->slots);
     if (table->count == table->key_capacity) {
         table->key_capacity = table->key_capacity == 0 ? 256 : table->key_capacity * 2;
-        table->keys = realloc(table->keys, table->key_capacity * sizeof *table->keys);
-        CHECK(table->keys != NULL);
+        table->keys = heap_realloc(table->keys, table->key_capacity * sizeof *table->keys);
     }
     table->keys[table->count] = arena_copy(table->arena, key);
     slot->hash = hash;

@@ -12,7 +12,8 @@
 
 #include "columnar/row_key.h"
 
-#define GROUP_NONE UINT32_MAX
+#define GROUP_NONE           UINT32_MAX
+#define GROUP_TABLE_KEYS_MAX (1U << 30)
 
 struct group_slot {
     uint32_t hash;
@@ -26,6 +27,7 @@ struct group_table {
     uint32_t count;
     struct bytes *keys; /* by number */
     uint32_t key_capacity;
+    uint32_t keys_max; /* one more ends the process by memory_exhausted() */
 };
 
 void group_table_init(struct group_table *table);

@@ -4,6 +4,7 @@
 #include "exec/join_rows.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -29,8 +30,7 @@ struct join_rows {
 
 struct join_rows *join_rows_new(void)
 {
-    struct join_rows *rows = calloc(1, sizeof *rows);
-    CHECK(rows != NULL);
+    struct join_rows *rows = heap_calloc(1, sizeof *rows);
     rows->keys = state_table_new(sizeof(struct join_row *));
     rows->bucket = state_bucket_open(rows->keys, STATE_NO_END);
     return rows;
@@ -121,8 +121,7 @@ static struct slice *open_slice(struct join_rows *rows, int64_t end)
         return &rows->slices[index];
     if (rows->slice_count == rows->slice_capacity) {
         rows->slice_capacity = rows->slice_capacity == 0 ? 16 : rows->slice_capacity * 2;
-        rows->slices = realloc(rows->slices, rows->slice_capacity * sizeof *rows->slices);
-        CHECK(rows->slices != NULL);
+        rows->slices = heap_realloc(rows->slices, rows->slice_capacity * sizeof *rows->slices);
     }
     memmove(rows->slices + index + 1, rows->slices + index,
             (rows->slice_count - index) * sizeof *rows->slices);
@@ -135,8 +134,7 @@ static void add_to_slice(struct slice *slice, struct join_row *row)
 {
     if (slice->count == slice->capacity) {
         slice->capacity = slice->capacity == 0 ? 8 : slice->capacity * 2;
-        slice->rows = realloc(slice->rows, slice->capacity * sizeof *slice->rows);
-        CHECK(slice->rows != NULL);
+        slice->rows = heap_realloc(slice->rows, slice->capacity * sizeof *slice->rows);
     }
     row->at = slice->count;
     slice->rows[slice->count++] = row;
@@ -146,9 +144,9 @@ struct join_row *join_rows_add(struct join_rows *rows, struct bytes key, uint64_
                                struct bytes bytes, int64_t end_us, uint64_t seq)
 {
     bool added = false;
+    CHECK(bytes.size_bytes <= UINT32_MAX); /* a row of columnar/row_key.h has less */
     struct state_entry *entry = state_add(rows->keys, rows->bucket, key, hash, &added);
-    struct join_row *row = malloc(sizeof *row + bytes.size_bytes);
-    CHECK(row != NULL && bytes.size_bytes <= UINT32_MAX);
+    struct join_row *row = heap_malloc(sizeof *row + bytes.size_bytes);
     *row = (struct join_row){
         .key = entry, .end_us = end_us, .seq = seq, .size = (uint32_t)bytes.size_bytes};
     if (bytes.size_bytes > 0)

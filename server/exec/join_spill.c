@@ -4,6 +4,7 @@
 #include "exec/join_spill.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -191,8 +192,7 @@ void join_spill_note_gone(struct join_spill *self, struct bytes key)
         self->gone_keys = arena_new("keys that have gone", 0);
     if (self->gone_count == self->gone_capacity) {
         self->gone_capacity = self->gone_capacity == 0 ? 256 : self->gone_capacity * 2;
-        self->gone = realloc(self->gone, self->gone_capacity * sizeof *self->gone);
-        CHECK(self->gone != NULL);
+        self->gone = heap_realloc(self->gone, self->gone_capacity * sizeof *self->gone);
     }
     self->gone[self->gone_count++] = arena_copy(self->gone_keys, key);
 }

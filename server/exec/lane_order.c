@@ -2,6 +2,7 @@
 #include "exec/lane_order.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,13 @@ static void make_room(struct lane_order *order, uint32_t count, uint32_t lane_co
 {
     if (order->lane_count != lane_count || order->starts == NULL) {
         order->lane_count = lane_count;
-        order->starts = realloc(order->starts, ((size_t)lane_count + 1) * sizeof *order->starts);
-        CHECK(order->starts != NULL);
+        order->starts =
+            heap_realloc(order->starts, ((size_t)lane_count + 1) * sizeof *order->starts);
     }
     if (order->capacity < count) {
         free(order->numbers);
         order->capacity = count > UINT32_MAX / 2 ? count : count + count / 2;
-        order->numbers = malloc(order->capacity * sizeof *order->numbers);
-        CHECK(order->numbers != NULL);
+        order->numbers = heap_malloc(order->capacity * sizeof *order->numbers);
     }
 }
 

@@ -6,6 +6,7 @@
  * selection of its aggregate.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "exec/group_table.h"
 #include "exec/node.h"
 #include "expr/aggregate.h"
@@ -109,8 +110,7 @@ static enum status group_row(struct exec_node *self, struct bytes key, uint32_t 
     if (*group >= aggregate->row_capacity) {
         aggregate->row_capacity = aggregate->row_capacity == 0 ? 256 : aggregate->row_capacity * 2;
         aggregate->rows =
-            realloc(aggregate->rows, aggregate->row_capacity * sizeof *aggregate->rows);
-        CHECK(aggregate->rows != NULL);
+            heap_realloc(aggregate->rows, aggregate->row_capacity * sizeof *aggregate->rows);
     }
     void *row = NULL;
     TRY(arena_alloc(aggregate->arena, 1, aggregate->row_bytes + 1, &row, err));

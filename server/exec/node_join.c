@@ -7,6 +7,7 @@
  * found one come out at the end.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "exec/group_table.h"
 #include "exec/node.h"
 #include "exec/row_store.h"
@@ -114,9 +115,8 @@ static void chain_add(struct join *join, struct bytes key, uint32_t row)
 {
     if (row >= join->chain_capacity) {
         join->chain_capacity = join->chain_capacity == 0 ? 1024 : join->chain_capacity * 2;
-        join->chain = realloc(join->chain, join->chain_capacity * sizeof *join->chain);
-        join->matched = realloc(join->matched, join->chain_capacity * sizeof *join->matched);
-        CHECK(join->chain != NULL && join->matched != NULL);
+        join->chain = heap_realloc(join->chain, join->chain_capacity * sizeof *join->chain);
+        join->matched = heap_realloc(join->matched, join->chain_capacity * sizeof *join->matched);
     }
     join->chain[row] = NO_ROW;
     join->matched[row] = false;
@@ -126,9 +126,8 @@ static void chain_add(struct join *join, struct bytes key, uint32_t row)
     uint32_t group = group_table_add(&join->table, key, &added);
     if (group >= join->head_capacity) {
         join->head_capacity = join->head_capacity == 0 ? 256 : join->head_capacity * 2;
-        join->heads = realloc(join->heads, join->head_capacity * sizeof *join->heads);
-        join->tails = realloc(join->tails, join->head_capacity * sizeof *join->tails);
-        CHECK(join->heads != NULL && join->tails != NULL);
+        join->heads = heap_realloc(join->heads, join->head_capacity * sizeof *join->heads);
+        join->tails = heap_realloc(join->tails, join->head_capacity * sizeof *join->tails);
     }
     if (added)
         join->heads[group] = row;

@@ -19,6 +19,7 @@
  * window that was closed: its panes stay until the last window that they are in is closed as well.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/node_pane_writer.h"
 #include "exec/pane_moved.h"
@@ -171,8 +172,7 @@ static void *grow_list(void *list, uint32_t count, uint32_t *capacity, size_t si
     if (count < *capacity)
         return list;
     *capacity = *capacity == 0 ? 256 : *capacity * 2;
-    list = realloc(list, *capacity * size);
-    CHECK(list != NULL);
+    list = heap_realloc(list, *capacity * size);
     return list;
 }
 

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/memory_limit.h"
 #include "columnar/row_key.h"
 #include "exec/pane_moved.h"
 
@@ -107,8 +108,7 @@ static enum status writer_begin(struct exec_node *self, struct exec_context *ctx
     writer->direct = false;
     if (writer->lane_count != ctx->partitions) {
         CHECK(writer->lane_count == 0); /* a query does not change them */
-        writer->lanes = calloc(ctx->partitions, sizeof *writer->lanes);
-        CHECK(writer->lanes != NULL);
+        writer->lanes = heap_calloc(ctx->partitions, sizeof *writer->lanes);
         writer->lane_count = ctx->partitions;
     }
     for (uint32_t i = 0; i < writer->lane_count; i++) {
@@ -175,10 +175,10 @@ static void add_to_lane(struct pane_writer *writer, struct pane_group *group)
 {
     struct lane *lane = &writer->lanes[hash_bucket(group->hash, writer->lane_count)];
     if (lane->count == lane->capacity) {
-        CHECK(lane->capacity < UINT32_MAX / 4);
+        if (lane->capacity > UINT32_MAX / 4)
+            memory_exhausted((size_t)lane->capacity * 2 * sizeof(struct pane_group *));
         lane->capacity = lane->capacity == 0 ? 64 : lane->capacity * 2;
-        lane->groups = realloc(lane->groups, lane->capacity * sizeof(struct pane_group *));
-        CHECK(lane->groups != NULL);
+        lane->groups = heap_realloc(lane->groups, lane->capacity * sizeof(struct pane_group *));
     }
     lane->groups[lane->count++] = group;
     writer->count++;

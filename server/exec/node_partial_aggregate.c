@@ -146,8 +146,7 @@ static enum status partial_begin(struct exec_node *self, struct exec_context *ct
     free_lanes(partial);
     if (partial->lane_count != ctx->partitions) {
         partial->lane_count = ctx->partitions;
-        partial->lanes = realloc(partial->lanes, partial->lane_count * sizeof *partial->lanes);
-        CHECK(partial->lanes != NULL);
+        partial->lanes = heap_realloc(partial->lanes, partial->lane_count * sizeof *partial->lanes);
     }
     memset(partial->lanes, 0, partial->lane_count * sizeof *partial->lanes);
     arena_reset(partial->arena);

@@ -8,6 +8,7 @@
  * A row without a time, or whose gap is not positive, is in no session and goes.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/civil.h"
 #include "columnar/timezone.h"
 #include "exec/node.h"
@@ -233,8 +234,7 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     if (self->plan->streaming || count == 0)
         return OK;
     TRY(row_store_seal(&session->store, err));
-    uint32_t *rows = malloc(count * sizeof *rows);
-    CHECK(rows != NULL);
+    uint32_t *rows = heap_malloc(count * sizeof *rows);
     enum status status = OK;
     for (uint32_t i = 0; i < count; i++)
         rows[i] = i;

@@ -14,6 +14,7 @@
  * their sessions has ended: some keys at a time, which are gone before the next come.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/node_session_writer.h"
 #include "exec/session_key.h"
@@ -229,8 +230,7 @@ static void touch(struct session_aggregate *state, struct state_entry *entry, ui
     if (state->touched_count == state->touched_capacity) {
         state->touched_capacity = state->touched_capacity == 0 ? 256 : state->touched_capacity * 2;
         state->touched =
-            realloc(state->touched, state->touched_capacity * sizeof(struct state_entry *));
-        CHECK(state->touched != NULL);
+            heap_realloc(state->touched, state->touched_capacity * sizeof(struct state_entry *));
     }
     state->touched[state->touched_count++] = entry;
 }
@@ -533,13 +533,11 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
 {
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
-    struct emission *emission = malloc(sizeof *emission);
-    CHECK(emission != NULL);
+    struct emission *emission = heap_malloc(sizeof *emission);
     emission->node = self;
     emission->ctx = ctx;
     emission->count = 0;
-    emission->blocks = malloc((size_t)BATCH_ROWS_MAX * state->calls.block_bytes + 1);
-    CHECK(emission->blocks != NULL);
+    emission->blocks = heap_malloc((size_t)BATCH_ROWS_MAX * state->calls.block_bytes + 1);
     if (!state->counted)
         count_updated(state);
     state->counted = true;

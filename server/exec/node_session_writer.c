@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/memory_limit.h"
 #include "columnar/row_key.h"
 #include "exec/lane_order.h"
 #include "exec/session_key.h"
@@ -129,7 +130,8 @@ static void grow_slots(struct session_writer *writer, uint32_t more)
         wanted *= 2;
     if (wanted == slots)
         return;
-    CHECK(wanted <= UINT32_MAX);
+    if (wanted > UINT32_MAX)
+        memory_exhausted(wanted * sizeof *writer->slots);
     struct slot *old = writer->slots;
     writer->slots = heap_zeroes(wanted, sizeof *writer->slots);
     writer->mask = (uint32_t)wanted - 1;
@@ -154,9 +156,8 @@ static enum status new_group(struct session_writer *writer, struct bytes key, ui
                            "1073741823", NULL);
     if (writer->count == writer->capacity) {
         writer->capacity = writer->capacity == 0 ? SLOTS_MIN : writer->capacity * 2;
-        writer->groups = realloc(writer->groups, writer->capacity * sizeof *writer->groups);
-        writer->lanes = realloc(writer->lanes, writer->capacity * sizeof *writer->lanes);
-        CHECK(writer->groups != NULL && writer->lanes != NULL);
+        writer->groups = heap_realloc(writer->groups, writer->capacity * sizeof *writer->groups);
+        writer->lanes = heap_realloc(writer->lanes, writer->capacity * sizeof *writer->lanes);
     }
     if (writer->chunk_left == 0) {
         void *memory = NULL;
@@ -484,13 +485,11 @@ static enum status writer_put_away(struct exec_node *self, struct spill_file *fi
     CHECK_MAGIC(writer, WRITER_MAGIC);
     struct moving moving = {0};
     enum status status = OK;
-    uint16_t *parts = calloc((size_t)writer->count + 1, sizeof *parts);
-    CHECK(parts != NULL);
+    uint16_t *parts = heap_calloc((size_t)writer->count + 1, sizeof *parts);
     writer->file = file;
     if (writer->moved == NULL) {
-        writer->moved = calloc((size_t)writer->partitions * PARTS, sizeof *writer->moved);
-        writer->waiting = calloc(writer->partitions, sizeof *writer->waiting);
-        CHECK(writer->moved != NULL && writer->waiting != NULL);
+        writer->moved = heap_calloc((size_t)writer->partitions * PARTS, sizeof *writer->moved);
+        writer->waiting = heap_calloc(writer->partitions, sizeof *writer->waiting);
     }
     status = merge_parts(writer, err);
     lane_order_sort(&writer->order, writer->lanes, writer->count, writer->partitions);

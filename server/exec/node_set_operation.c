@@ -3,6 +3,7 @@
  * that are (not) among them.  Without ALL each row comes out once.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "exec/group_table.h"
 #include "exec/node.h"
 
@@ -45,9 +46,8 @@ static uint32_t group_of(struct set_state *set, struct bytes key)
     uint32_t group = group_table_add(&set->table, key, &added);
     if (group >= set->capacity) {
         set->capacity = set->capacity == 0 ? 256 : set->capacity * 2;
-        set->right = realloc(set->right, set->capacity * sizeof *set->right);
-        set->done = realloc(set->done, set->capacity * sizeof *set->done);
-        CHECK(set->right != NULL && set->done != NULL);
+        set->right = heap_realloc(set->right, set->capacity * sizeof *set->right);
+        set->done = heap_realloc(set->done, set->capacity * sizeof *set->done);
     }
     if (added) {
         set->right[group] = 0;

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/stateful.h"
@@ -192,9 +193,8 @@ static void touch(struct stream_aggregate *aggregate, const struct exec_context 
     if (aggregate->touched_count == aggregate->touched_capacity) {
         aggregate->touched_capacity =
             aggregate->touched_capacity == 0 ? 256 : aggregate->touched_capacity * 2;
-        aggregate->touched =
-            realloc(aggregate->touched, aggregate->touched_capacity * sizeof *aggregate->touched);
-        CHECK(aggregate->touched != NULL);
+        aggregate->touched = heap_realloc(aggregate->touched,
+                                          aggregate->touched_capacity * sizeof *aggregate->touched);
     }
     aggregate->touched[aggregate->touched_count++] =
         (struct touched){.end_us = end_us, .entry = entry};
@@ -481,8 +481,7 @@ static void touch_global(struct stream_aggregate *aggregate, struct exec_context
 
 static struct emission *emission_new(struct exec_node *self, struct exec_context *ctx)
 {
-    struct emission *emission = malloc(sizeof *emission);
-    CHECK(emission != NULL);
+    struct emission *emission = heap_malloc(sizeof *emission);
     emission->node = self;
     emission->ctx = ctx;
     emission->count = 0;

@@ -16,6 +16,7 @@
  * time.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/exchange.h"
@@ -126,8 +127,7 @@ static void remember_added(struct stream_dedup *dedup, struct state_bucket *buck
 {
     if (dedup->added_count == dedup->added_capacity) {
         dedup->added_capacity = dedup->added_capacity == 0 ? 256 : dedup->added_capacity * 2;
-        dedup->added = realloc(dedup->added, dedup->added_capacity * sizeof *dedup->added);
-        CHECK(dedup->added != NULL);
+        dedup->added = heap_realloc(dedup->added, dedup->added_capacity * sizeof *dedup->added);
     }
     dedup->added[dedup->added_count++] =
         (struct added){.bucket = state_bucket_end(bucket), .entry = entry};
@@ -280,8 +280,7 @@ static void note_gone(struct stream_dedup *dedup, int64_t bucket, struct bytes k
 {
     if (dedup->gone_count == dedup->gone_capacity) {
         dedup->gone_capacity = dedup->gone_capacity == 0 ? 256 : dedup->gone_capacity * 2;
-        dedup->gone = realloc(dedup->gone, dedup->gone_capacity * sizeof *dedup->gone);
-        CHECK(dedup->gone != NULL);
+        dedup->gone = heap_realloc(dedup->gone, dedup->gone_capacity * sizeof *dedup->gone);
     }
     dedup->gone[dedup->gone_count++] = (struct gone){
         .bucket = bucket,

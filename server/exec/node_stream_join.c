@@ -13,6 +13,7 @@
  * some keys at a time, whose ended rows are gone before the next come.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/join_bounds.h"
@@ -197,8 +198,7 @@ static struct change_entry *new_change(struct stream_join *join)
 {
     if (join->change_count == join->change_capacity) {
         join->change_capacity = join->change_capacity == 0 ? 256 : join->change_capacity * 2;
-        join->changes = realloc(join->changes, join->change_capacity * sizeof *join->changes);
-        CHECK(join->changes != NULL);
+        join->changes = heap_realloc(join->changes, join->change_capacity * sizeof *join->changes);
     }
     return &join->changes[join->change_count++];
 }
@@ -718,8 +718,7 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
 {
     struct stream_join *join = self->state;
     CHECK_MAGIC(join, JOIN_MAGIC);
-    struct eviction *eviction = malloc(sizeof *eviction);
-    CHECK(eviction != NULL);
+    struct eviction *eviction = heap_malloc(sizeof *eviction);
     int64_t limits[2] = {limit_us(&join->side[0], ctx), limit_us(&join->side[1], ctx)};
     enum status status = OK;
     for (int side = 0; side < 2 && status == OK; side++) {

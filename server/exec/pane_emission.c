@@ -3,7 +3,7 @@
  */
 #include "exec/pane_emission.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "columnar/row_key.h"
 #include "exec/pane_combine.h"
 
@@ -26,13 +26,11 @@ struct pane_emission {
 
 struct pane_emission *pane_emission_new(const struct pane_output *output)
 {
-    struct pane_emission *emission = malloc(sizeof *emission);
-    CHECK(emission != NULL);
+    struct pane_emission *emission = heap_malloc(sizeof *emission);
     emission->output = *output;
     emission->arena = output->store->calls->plain ? NULL : arena_new("windows on their way out", 0);
     emission->scratch = (struct buffer){0};
-    emission->blocks = malloc((size_t)SLOTS * output->store->calls->block_bytes + 1);
-    CHECK(emission->blocks != NULL);
+    emission->blocks = heap_malloc((size_t)SLOTS * output->store->calls->block_bytes + 1);
     emission->used = emission->rows = 0;
     return emission;
 }

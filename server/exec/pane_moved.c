@@ -4,6 +4,7 @@
 #include "exec/pane_moved.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -238,8 +239,8 @@ enum status pane_moved_read(struct pane_moved *moved, const struct exec_context 
     while (rest.size_bytes > 0) {
         if (out->count == moved->capacity) {
             moved->capacity = moved->capacity == 0 ? 256 : moved->capacity * 2;
-            moved->groups = realloc(moved->groups, moved->capacity * sizeof(struct pane_group *));
-            CHECK(moved->groups != NULL);
+            moved->groups =
+                heap_realloc(moved->groups, moved->capacity * sizeof(struct pane_group *));
         }
         TRY(read_group(moved, &rest, &moved->groups[out->count], err));
         out->count++;

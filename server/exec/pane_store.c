@@ -4,6 +4,7 @@
 #include "exec/pane_store.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -75,17 +76,14 @@ struct pane_generation *pane_store_open(struct pane_store *store, int64_t number
     if (store->count == store->capacity) {
         store->capacity = store->capacity == 0 ? 8 : store->capacity * 2;
         store->generations =
-            realloc(store->generations, store->capacity * sizeof(struct pane_generation *));
-        CHECK(store->generations != NULL);
+            heap_realloc(store->generations, store->capacity * sizeof(struct pane_generation *));
     }
-    struct pane_generation *generation = calloc(1, sizeof *generation);
-    CHECK(generation != NULL);
+    struct pane_generation *generation = heap_calloc(1, sizeof *generation);
     generation->number = number;
     generation->expected = expected_panes(store, number);
     generation->bucket = state_bucket_open(store->table, number);
-    generation->steps = calloc(step_count(store), sizeof *generation->steps);
-    generation->spare = calloc(SIZES_MAX, sizeof *generation->spare);
-    CHECK(generation->steps != NULL && generation->spare != NULL);
+    generation->steps = heap_calloc(step_count(store), sizeof *generation->steps);
+    generation->spare = heap_calloc(SIZES_MAX, sizeof *generation->spare);
     memmove(store->generations + index + 1, store->generations + index,
             (store->count - index) * sizeof(struct pane_generation *));
     store->generations[index] = generation;

@@ -4,6 +4,7 @@
 #include "exec/pipeline.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "exec/join_bounds.h"
 #include "exec/node_scan.h"
 
@@ -520,8 +521,7 @@ struct pipeline_restorer {
 struct pipeline_restorer *pipeline_restorer_new(struct pipeline *pipeline,
                                                 const struct plan_node *boundary)
 {
-    struct pipeline_restorer *restorer = calloc(1, sizeof *restorer);
-    CHECK(restorer != NULL);
+    struct pipeline_restorer *restorer = heap_calloc(1, sizeof *restorer);
     restorer->node = boundary_node(pipeline, boundary);
     CHECK(restorer->node != NULL);
     return restorer;

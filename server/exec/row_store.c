@@ -1,6 +1,7 @@
 #include "exec/row_store.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -10,8 +11,7 @@ void row_store_init(struct row_store *store, uint32_t column_count)
 {
     *store = (struct row_store){.column_count = column_count};
     store->arena = arena_new("bounded run", 0);
-    store->pieces = calloc(column_count + 1U, sizeof *store->pieces);
-    CHECK(store->pieces != NULL);
+    store->pieces = heap_calloc(column_count + 1U, sizeof *store->pieces);
 }
 
 void row_store_fini(struct row_store *store)
@@ -38,8 +38,7 @@ static void grow(struct row_store *store)
     store->piece_capacity = store->piece_capacity == 0 ? 16 : store->piece_capacity * 2;
     for (uint32_t c = 0; c < store->column_count; c++) {
         store->pieces[c] =
-            realloc(store->pieces[c], store->piece_capacity * sizeof *store->pieces[c]);
-        CHECK(store->pieces[c] != NULL);
+            heap_realloc(store->pieces[c], store->piece_capacity * sizeof *store->pieces[c]);
     }
 }
 

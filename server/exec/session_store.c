@@ -4,6 +4,7 @@
 #include "exec/session_store.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -55,8 +56,7 @@ static struct session_slice *open_slice(struct session_store *store, int64_t num
         return &store->slices[index];
     if (store->slice_count == store->slice_capacity) {
         store->slice_capacity = store->slice_capacity == 0 ? 16 : store->slice_capacity * 2;
-        store->slices = realloc(store->slices, store->slice_capacity * sizeof *store->slices);
-        CHECK(store->slices != NULL);
+        store->slices = heap_realloc(store->slices, store->slice_capacity * sizeof *store->slices);
     }
     memmove(store->slices + index + 1, store->slices + index,
             (store->slice_count - index) * sizeof *store->slices);
@@ -71,8 +71,8 @@ static void note(struct session_store *store, struct state_entry *entry, struct 
     struct session_slice *slice = open_slice(store, item->noted);
     if (slice->count == slice->capacity) {
         slice->capacity = slice->capacity == 0 ? 16 : slice->capacity * 2;
-        slice->entries = realloc(slice->entries, slice->capacity * sizeof(struct state_entry *));
-        CHECK(slice->entries != NULL);
+        slice->entries =
+            heap_realloc(slice->entries, slice->capacity * sizeof(struct state_entry *));
     }
     slice->entries[slice->count++] = entry;
 }

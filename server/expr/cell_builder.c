@@ -1,6 +1,7 @@
 #include "expr/cell_builder.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -15,8 +16,7 @@ void cell_builder_init(struct cell_builder *builder, const struct type *type)
         builder->child_count = 2;
     if (builder->child_count == 0)
         return;
-    builder->children = calloc(builder->child_count, sizeof(*builder->children));
-    CHECK(builder->children != NULL);
+    builder->children = heap_calloc(builder->child_count, sizeof(*builder->children));
     for (uint32_t i = 0; i < builder->child_count; i++)
         cell_builder_init(&builder->children[i], type->id == TYPE_STRUCT ? type->fields[i].type
                                                  : type->id == TYPE_MAP && i == 0 ? type->key

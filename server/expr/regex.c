@@ -3,6 +3,7 @@
 #include "expr/regex.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <pcre2.h>
 #include <pthread.h>
@@ -57,11 +58,9 @@ static struct regex *compile(struct bytes pattern)
     if (code == NULL)
         return NULL;
     (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* without it matching is only slower */
-    struct regex *regex = calloc(1, sizeof(*regex));
-    CHECK(regex != NULL);
+    struct regex *regex = heap_calloc(1, sizeof(*regex));
     regex->code = code;
-    regex->pattern = malloc(pattern.size_bytes + 1);
-    CHECK(regex->pattern != NULL);
+    regex->pattern = heap_malloc(pattern.size_bytes + 1);
     if (pattern.size_bytes > 0)
         memcpy(regex->pattern, pattern.data, pattern.size_bytes);
     regex->pattern_bytes = pattern.size_bytes;
@@ -141,8 +140,7 @@ int regex_group_number(const struct regex *regex, struct bytes name)
 
 struct regex_matcher *regex_matcher_new(struct regex *regex)
 {
-    struct regex_matcher *matcher = calloc(1, sizeof(*matcher));
-    CHECK(matcher != NULL);
+    struct regex_matcher *matcher = heap_calloc(1, sizeof(*matcher));
     matcher->regex = regex;
     matcher->data = pcre2_match_data_create_from_pattern(regex->code, NULL);
     CHECK(matcher->data != NULL);

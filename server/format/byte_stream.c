@@ -4,6 +4,7 @@
  * open between the reads.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "format/codec.h"
 #include "format/format.h"
 
@@ -60,16 +61,14 @@ static void file_stream_close(struct byte_stream *self)
 enum status byte_stream_open(struct vfs *vfs, const struct format_split *split,
                              struct byte_stream **out, struct error *err)
 {
-    struct file_stream *stream = calloc(1, sizeof *stream);
-    CHECK(stream != NULL);
+    struct file_stream *stream = heap_calloc(1, sizeof *stream);
     *stream = (struct file_stream){
         .base = {file_stream_read, file_stream_close},
         .vfs = vfs,
-        .path = strdup(split->path),
+        .path = heap_strdup(split->path),
         .offset = split->start,
         .planned_bytes = split->file_size_bytes,
     };
-    CHECK(stream->path != NULL);
     enum codec codec = codec_of_path(split->path);
     if (codec == CODEC_NONE) {
         *out = &stream->base;
@@ -104,8 +103,7 @@ static void memory_stream_close(struct byte_stream *self)
 
 struct byte_stream *byte_stream_memory(struct bytes content)
 {
-    struct memory_stream *stream = calloc(1, sizeof *stream);
-    CHECK(stream != NULL);
+    struct memory_stream *stream = heap_calloc(1, sizeof *stream);
     stream->base = (struct byte_stream){memory_stream_read, memory_stream_close};
     stream->rest = content;
     return &stream->base;

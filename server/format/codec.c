@@ -2,6 +2,7 @@
 #include "format/codec.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "format/codec_library.h"
 
 #include <stdio.h>
@@ -272,17 +273,15 @@ enum status codec_stream_open(enum codec codec, struct byte_stream *take, const 
         take->close(take);
         return loaded;
     }
-    struct codec_stream *stream = calloc(1, sizeof *stream);
-    CHECK(stream != NULL);
+    struct codec_stream *stream = heap_calloc(1, sizeof *stream);
     *stream = (struct codec_stream){
         .base = {codec_stream_read, codec_stream_close},
         .codec = codec,
         .inner = take,
-        .path = strdup(path),
-        .in = malloc(IN_BYTES),
+        .path = heap_strdup(path),
+        .in = heap_malloc(IN_BYTES),
         .between = true,
     };
-    CHECK(stream->path != NULL && stream->in != NULL);
     if (codec == CODEC_UNKNOWN || !step_begin(stream)) {
         const char *name = strrchr(path, '.');
         enum status status = error_raise(
@@ -307,8 +306,7 @@ struct encoder {
 
 struct encoder *encoder_new(enum codec codec)
 {
-    struct encoder *encoder = calloc(1, sizeof *encoder);
-    CHECK(encoder != NULL);
+    struct encoder *encoder = heap_calloc(1, sizeof *encoder);
     encoder->codec = codec;
     bool ok = true;
     if (codec == CODEC_GZIP || codec == CODEC_DEFLATE) {

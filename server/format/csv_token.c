@@ -1,7 +1,7 @@
 /* CSV records into values: see csv_token.h. */
 #include "format/csv_token.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -84,8 +84,7 @@ static bool too_long(const struct csv_parser *parser, struct bytes text)
 static void push_slow(struct csv_parser *parser)
 {
     parser->token_capacity = parser->token_capacity == 0 ? 32 : parser->token_capacity * 2;
-    parser->tokens = realloc(parser->tokens, parser->token_capacity * sizeof(struct bytes));
-    CHECK(parser->tokens != NULL);
+    parser->tokens = heap_realloc(parser->tokens, parser->token_capacity * sizeof(struct bytes));
 }
 
 static inline void push(struct csv_parser *parser, struct bytes token)

@@ -4,6 +4,7 @@
  * with the character of comments.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
@@ -441,8 +442,7 @@ enum status csv_write_open(const struct format_writer *opaque, struct record_wri
     (void)err;
     const struct csv_writer *writer = (const struct csv_writer *)opaque;
     CHECK_MAGIC(writer, CSV_WRITER_MAGIC);
-    struct csv_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct csv_file *file = heap_calloc(1, sizeof *file);
     file->magic = CSV_FILE_MAGIC;
     file->writer = writer;
     file_output_init(&file->output, &writer->options);

@@ -2,6 +2,7 @@
 #include "format/json_column.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 
@@ -21,12 +22,11 @@ void json_object_init(struct json_object *object, const struct type_field *field
     *object = (struct json_object){
         .fields = fields,
         .field_count = count,
-        .slots = calloc(slots, sizeof(uint32_t)),
+        .slots = heap_calloc(slots, sizeof(uint32_t)),
         .slot_mask = slots - 1,
         .literal_count = 1,
-        .literals = calloc(KEY_LITERALS_MAX, sizeof(struct key_literal)),
+        .literals = heap_calloc(KEY_LITERALS_MAX, sizeof(struct key_literal)),
     };
-    CHECK(object->slots != NULL && object->literals != NULL);
     for (uint32_t i = 0; i < KEY_LITERALS_MAX; i++) {
         object->literals[i].mask_low = UINT32_MAX; /* more bytes than there are: no match */
         object->literals[i].next[0] = KEY_LITERAL_NONE;
@@ -85,12 +85,10 @@ static void allocate(struct json_column *column, uint32_t capacity)
     size_t cell = type_value_bytes(column->type);
     size_t old_words = validity_words(column->capacity);
     size_t words = validity_words(capacity);
-    column->validity = realloc(column->validity, words * sizeof(uint64_t));
-    CHECK(column->validity != NULL);
+    column->validity = heap_realloc(column->validity, words * sizeof(uint64_t));
     memset(column->validity + old_words, 0, (words - old_words) * sizeof(uint64_t));
     if (cell > 0) {
-        column->values = realloc(column->values, cell * capacity);
-        CHECK(column->values != NULL);
+        column->values = heap_realloc(column->values, cell * capacity);
     }
     column->capacity = capacity;
     if (column->kind != TYPE_STRUCT)
@@ -111,8 +109,7 @@ void json_column_init(struct json_column *column, const struct type *type, uint3
         column->child_count = type->id == TYPE_MAP ? 2 : 1;
     }
     if (column->child_count > 0) {
-        column->children = calloc(column->child_count, sizeof *column->children);
-        CHECK(column->children != NULL);
+        column->children = heap_calloc(column->child_count, sizeof *column->children);
     }
     for (uint32_t i = 0; i < column->child_count; i++) {
         const struct type *child = type->id == TYPE_STRUCT          ? type->fields[i].type

@@ -6,7 +6,7 @@
  */
 #include "format/json_decode.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "columnar/decimal.h"
 #include "columnar/interval_text.h"
 #include "columnar/variant.h"
@@ -810,14 +810,13 @@ void json_decoder_init(struct json_decoder *decoder, const struct record_options
 {
     *decoder = (struct json_decoder){
         .options = options,
-        .columns = calloc(count + 1, sizeof(struct json_column)),
+        .columns = heap_calloc(count + 1, sizeof(struct json_column)),
         .column_count = count,
         .local_is_utc = options->time.zone == timezone_utc(),
         .plain_time = options->timestamp_pattern == NULL && !options->old_times,
         .plain_ntz = options->ntz_pattern == NULL,
         .plain_date = options->date_pattern == NULL && !options->old_times,
     };
-    CHECK(decoder->columns != NULL);
     json_lexer_init(&decoder->lexer, rules);
     json_object_init(&decoder->root, fields, count);
     for (uint32_t i = 0; i < count; i++)

@@ -6,6 +6,7 @@
  * many batches as it takes.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/datetime_words.h"
 #include "format/json_decode.h"
@@ -186,8 +187,7 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
     (void)err;
     const struct json_reader *reader = (const struct json_reader *)opaque;
     CHECK_MAGIC(reader, JSON_READER_MAGIC);
-    struct json_task *task = calloc(1, sizeof *task);
-    CHECK(task != NULL);
+    struct json_task *task = heap_calloc(1, sizeof *task);
     task->magic = JSON_TASK_MAGIC;
     task->reader = reader;
     task->path = split->path;

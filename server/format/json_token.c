@@ -1,7 +1,7 @@
 /* JSON tokens: see json_token.h. */
 #include "format/json_token.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 void json_lexer_init(struct json_lexer *lexer, const struct json_rules *rules)
 {
     *lexer = (struct json_lexer){.rules = rules};
-    lexer->nesting = calloc(rules->nesting_max / 64 + 1, sizeof(uint64_t));
-    CHECK(lexer->nesting != NULL);
+    lexer->nesting = heap_calloc(rules->nesting_max / 64 + 1, sizeof(uint64_t));
 }
 
 void json_lexer_fini(struct json_lexer *lexer)

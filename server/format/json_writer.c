@@ -5,6 +5,7 @@
  * of the first one then becomes the opening brace.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
@@ -609,8 +610,7 @@ enum status json_write_open(const struct format_writer *opaque, struct record_wr
     (void)err;
     const struct json_writer *writer = (const struct json_writer *)opaque;
     CHECK_MAGIC(writer, JSON_WRITER_MAGIC);
-    struct json_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct json_file *file = heap_calloc(1, sizeof *file);
     file->magic = JSON_FILE_MAGIC;
     file->writer = writer;
     file_output_init(&file->output, &writer->options);

@@ -2,6 +2,7 @@
 #include "format/line_reader.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <emmintrin.h>
 #include <stdio.h>
@@ -155,8 +156,7 @@ static enum status make_room(struct line_reader *reader, struct error *err)
     }
     if (reader->capacity - kept < LINE_CHUNK_BYTES / 2) {
         size_t capacity = reader->capacity == 0 ? LINE_CHUNK_BYTES : reader->capacity * 2;
-        uint8_t *data = malloc(capacity + LINE_PADDING);
-        CHECK(data != NULL);
+        uint8_t *data = heap_malloc(capacity + LINE_PADDING);
         if (kept > 0)
             memcpy(data, reader->data + reader->start, kept);
         free(reader->data);

@@ -5,6 +5,7 @@
  */
 #include "format/text_format.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "format/file_output.h"
 #include "format/line_reader.h"
 #include "format/text_print.h"
@@ -95,8 +96,7 @@ static enum status text_open(const struct format_reader *opaque, struct byte_str
     (void)err;
     const struct text_reader *reader = (const struct text_reader *)opaque;
     CHECK_MAGIC(reader, TEXT_READER_MAGIC);
-    struct text_task *task = calloc(1, sizeof *task);
-    CHECK(task != NULL);
+    struct text_task *task = heap_calloc(1, sizeof *task);
     task->magic = TEXT_TASK_MAGIC;
     task->reader = reader;
     line_reader_init(&task->lines, take, split, reader->options.separator,
@@ -220,8 +220,7 @@ static enum status text_write_open(const struct format_writer *opaque, struct re
     (void)err;
     const struct text_writer *writer = (const struct text_writer *)opaque;
     CHECK_MAGIC(writer, TEXT_WRITER_MAGIC);
-    struct text_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct text_file *file = heap_calloc(1, sizeof *file);
     file->magic = TEXT_FILE_MAGIC;
     file->writer = writer;
     file_output_init(&file->output, &writer->options);

@@ -1,6 +1,7 @@
 #include "ipc/message.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -157,8 +158,7 @@ struct message_channel {
 struct message_channel *message_channel_open(int take_fd)
 {
     CHECK(take_fd >= 0);
-    struct message_channel *channel = calloc(1, sizeof *channel);
-    CHECK(channel != NULL);
+    struct message_channel *channel = heap_calloc(1, sizeof *channel);
     channel->magic = CHANNEL_MAGIC;
     channel->fd = take_fd;
     return channel;

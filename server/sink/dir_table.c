@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,10 @@ static uint32_t *find_slot(const struct dir_table *table, uint64_t hash, const c
 static void grow(struct dir_table *table)
 {
     table->capacity = table->capacity == 0 ? 8 : table->capacity * 2;
-    table->entries = realloc(table->entries, table->capacity * sizeof *table->entries);
+    table->entries = heap_realloc(table->entries, table->capacity * sizeof *table->entries);
     free(table->slots);
     table->slot_count = table->capacity * 2;
-    table->slots = calloc(table->slot_count, sizeof *table->slots);
-    CHECK(table->entries != NULL && table->slots != NULL);
+    table->slots = heap_calloc(table->slot_count, sizeof *table->slots);
     for (size_t i = 0; i < table->count; i++)
         *find_slot(table, table->entries[i].hash, table->entries[i].dir) = (uint32_t)i + 1;
 }
@@ -49,8 +49,7 @@ struct dir_entry *dir_table_at(struct dir_table *table, const char *dir)
     uint64_t hash = hash_bytes(dir, strlen(dir));
     uint32_t *slot = find_slot(table, hash, dir);
     if (*slot == 0) {
-        char *copy = strdup(dir);
-        CHECK(copy != NULL);
+        char *copy = heap_strdup(dir);
         table->entries[table->count++] = (struct dir_entry){.dir = copy, .hash = hash};
         *slot = (uint32_t)table->count;
     }

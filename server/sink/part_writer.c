@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "columnar/value_text.h"
 #include "sink/dir_table.h"
@@ -147,8 +148,7 @@ static enum status end_part(struct part_writer *writer, struct open_part *part, 
         writer->finished_capacity =
             writer->finished_capacity == 0 ? 4 : writer->finished_capacity * 2;
         writer->finished =
-            realloc(writer->finished, writer->finished_capacity * sizeof *writer->finished);
-        CHECK(writer->finished != NULL);
+            heap_realloc(writer->finished, writer->finished_capacity * sizeof *writer->finished);
     }
     writer->finished[writer->finished_count++] =
         (struct finished){.part = {.staged = part->staged,
@@ -183,10 +183,9 @@ static enum status end_all(struct part_writer *writer, struct error *err)
 static enum status add_part(struct part_writer *writer, const char *dir, size_t size,
                             struct open_part **out, struct error *err)
 {
-    struct open_part *part = calloc(1, sizeof *part);
-    CHECK(part != NULL && writer->open_count < OPEN_MAX);
-    part->dir = strndup(dir, size);
-    CHECK(part->dir != NULL);
+    struct open_part *part = heap_calloc(1, sizeof *part);
+    CHECK(writer->open_count < OPEN_MAX);
+    part->dir = heap_strndup(dir, size);
     part->hash = hash_bytes(dir, size);
     writer->open[writer->open_count++] = part;
     *out = part;
@@ -298,8 +297,8 @@ static enum status receive(struct batch_receiver *self, const struct batch *batc
             TRY(add_part(writer, "", 0, &part, err));
         return write_rows(writer, part, batch, err);
     }
-    struct vector **columns = calloc(config->data_schema->field_count + 1, sizeof(struct vector *));
-    CHECK(columns != NULL);
+    struct vector **columns =
+        heap_calloc(config->data_schema->field_count + 1, sizeof(struct vector *));
     struct batch data = data_batch(config, batch, columns);
     enum status status = scatter(writer, batch, &data, err);
     free(columns);
@@ -309,8 +308,7 @@ static enum status receive(struct batch_receiver *self, const struct batch *batc
 struct part_writer *part_writer_new(const struct part_config *config, int64_t batch_id,
                                     uint32_t task)
 {
-    struct part_writer *writer = calloc(1, sizeof *writer);
-    CHECK(writer != NULL);
+    struct part_writer *writer = heap_calloc(1, sizeof *writer);
     writer->receiver.receive = receive;
     writer->config = config;
     writer->batch_id = batch_id;

@@ -1,6 +1,7 @@
 #include "sink/row_collector.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,7 @@ struct row_collector {
 
 struct row_collector *row_collector_new(uint64_t rows_max, size_t bytes_max)
 {
-    struct row_collector *collector = calloc(1, sizeof *collector);
-    CHECK(collector != NULL);
+    struct row_collector *collector = heap_calloc(1, sizeof *collector);
     collector->rows_max = rows_max;
     collector->bytes_max = bytes_max;
     return collector;
@@ -88,8 +88,7 @@ void row_collector_begin(struct row_collector *collector, const struct type *sch
 {
     drop_tasks(collector);
     collector->schema = schema;
-    collector->tasks = calloc(tasks + 1, sizeof *collector->tasks);
-    CHECK(collector->tasks != NULL);
+    collector->tasks = heap_calloc(tasks + 1, sizeof *collector->tasks);
     collector->task_count = tasks;
     for (uint32_t i = 0; i < tasks; i++) {
         struct task *task = &collector->tasks[i];

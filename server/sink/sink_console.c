@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/value_text.h"
 #include "sink/row_collector.h"
@@ -80,8 +81,7 @@ static enum status console_open(struct arena *query, const struct sink_config *c
     TRY(read_options(config->options, &rows_max, &truncate, err));
     if (config->time_zone != NULL)
         TRY(timezone_find(bytes_of_text(config->time_zone), &zone, err));
-    struct console_sink *sink = calloc(1, sizeof *sink);
-    CHECK(sink != NULL);
+    struct console_sink *sink = heap_calloc(1, sizeof *sink);
     sink->base.ops = &sink_console;
     sink->magic = CONSOLE_MAGIC;
     sink->query = query;

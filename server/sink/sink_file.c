@@ -34,6 +34,7 @@
 #include "base/check.h"
 #include "base/duration.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/uuid.h"
 #include "sink/dir_table.h"
@@ -244,11 +245,9 @@ struct search {
 
 static void add_path(struct leftover **list, const char *dir, const char *name, int64_t batch_id)
 {
-    struct leftover *item = calloc(1, sizeof *item);
-    CHECK(item != NULL);
+    struct leftover *item = heap_calloc(1, sizeof *item);
     size_t size = strlen(dir) + strlen(name) + 2;
-    item->path = malloc(size);
-    CHECK(item->path != NULL);
+    item->path = heap_malloc(size);
     (void)snprintf(item->path, size, "%s%s%s", dir, dir[0] == '\0' ? "" : "/", name);
     item->batch_id = batch_id;
     item->next = *list;
@@ -414,8 +413,7 @@ static enum status file_open(struct arena *query, const struct sink_config *conf
                              struct sink **out, struct error *err)
 {
     TRY(check_mode(config, err));
-    struct file_sink *sink = calloc(1, sizeof *sink);
-    CHECK(sink != NULL);
+    struct file_sink *sink = heap_calloc(1, sizeof *sink);
     sink->base.ops = sink_find(config->format);
     sink->magic = SINK_FILE_MAGIC;
     sink->query = query;
@@ -474,8 +472,7 @@ static enum status file_begin(struct sink *self, int64_t batch_id, uint32_t task
     sink->dir_made = true;
     drop_writers(sink);
     sink->staged_batch = batch_id;
-    sink->writers = calloc(tasks + 1, sizeof(struct part_writer *));
-    CHECK(sink->writers != NULL);
+    sink->writers = heap_calloc(tasks + 1, sizeof(struct part_writer *));
     sink->writer_count = tasks;
     for (uint32_t i = 0; i < tasks; i++)
         sink->writers[i] = part_writer_new(&sink->config, batch_id, i);

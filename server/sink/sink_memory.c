@@ -1,6 +1,7 @@
 #include "sink/sink_memory.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "sink/row_collector.h"
 #include "sink/row_json.h"
 
@@ -65,10 +66,8 @@ static struct memory_table *table_open(const char *name, const struct type *sche
     if (table != NULL && type_equal(table->schema, schema))
         return table;
     memory_table_drop(name);
-    table = calloc(1, sizeof *table);
-    CHECK(table != NULL);
-    table->name = strdup(name);
-    CHECK(table->name != NULL);
+    table = heap_calloc(1, sizeof *table);
+    table->name = heap_strdup(name);
     table->arena = arena_new("process", 0);
     table->schema = type_clone(table->arena, schema);
     table->next = tables;
@@ -170,8 +169,7 @@ static enum status memory_open(struct arena *query, const struct sink_config *co
     (void)query;
     int64_t bytes_max = 0;
     TRY(read_options(config, &bytes_max, err));
-    struct memory_sink *sink = calloc(1, sizeof *sink);
-    CHECK(sink != NULL);
+    struct memory_sink *sink = heap_calloc(1, sizeof *sink);
     sink->base.ops = &sink_memory;
     sink->magic = SINK_MEMORY_MAGIC;
     sink->table = table_open(config->name == NULL ? "" : config->name, config->schema);
@@ -238,8 +236,7 @@ static enum status memory_commit(struct sink *self, int64_t batch_id, struct err
     while (*at != NULL && (*at)->batch_id < batch_id)
         at = &(*at)->next;
     if (*at == NULL || (*at)->batch_id != batch_id) {
-        struct memory_batch *batch = calloc(1, sizeof *batch);
-        CHECK(batch != NULL);
+        struct memory_batch *batch = heap_calloc(1, sizeof *batch);
         batch->batch_id = batch_id;
         batch->next = *at;
         *at = batch;

@@ -2,6 +2,7 @@
  * The noop sink: takes rows and forgets them; for measuring, and for queries kept for their state.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "sink/sink_console.h"
 
 #include <stdlib.h>
@@ -42,8 +43,7 @@ static enum status noop_open(struct arena *query, const struct sink_config *conf
                              struct sink **out, struct error *err)
 {
     TRY(noop_check(query, config, err));
-    struct noop_sink *sink = calloc(1, sizeof *sink);
-    CHECK(sink != NULL);
+    struct noop_sink *sink = heap_calloc(1, sizeof *sink);
     sink->base.ops = &sink_noop;
     sink->magic = NOOP_MAGIC;
     *out = &sink->base;
@@ -73,8 +73,7 @@ static enum status noop_begin(struct sink *self, int64_t batch_id, uint32_t task
     (void)err;
     struct noop_sink *sink = sink_of(self);
     free(sink->tasks);
-    sink->tasks = calloc(tasks + 1, sizeof *sink->tasks);
-    CHECK(sink->tasks != NULL);
+    sink->tasks = heap_calloc(tasks + 1, sizeof *sink->tasks);
     sink->task_count = tasks;
     for (uint32_t i = 0; i < tasks; i++)
         sink->tasks[i].receiver.receive = count_rows;

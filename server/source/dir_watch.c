@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,8 +38,7 @@ struct dir_watch *dir_watch_new(void)
     int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (fd < 0)
         return NULL;
-    struct dir_watch *watch = calloc(1, sizeof *watch);
-    CHECK(watch != NULL);
+    struct dir_watch *watch = heap_calloc(1, sizeof *watch);
     watch->fd = fd;
     return watch;
 }
@@ -93,20 +93,18 @@ void dir_watch_add(struct dir_watch *watch, const char *dir)
     if (known != NULL) { /* the same directory, perhaps under another name by now */
         if (strcmp(known->dir, dir) != 0) {
             free(known->dir);
-            known->dir = strdup(dir);
-            CHECK(known->dir != NULL);
+            known->dir = heap_strdup(dir);
         }
         return;
     }
     if (watch->watched_count == watch->watched_capacity) {
         watch->watched_capacity = watch->watched_capacity == 0 ? 16 : watch->watched_capacity * 2;
-        watch->watched = realloc(watch->watched, watch->watched_capacity * sizeof *watch->watched);
-        CHECK(watch->watched != NULL);
+        watch->watched =
+            heap_realloc(watch->watched, watch->watched_capacity * sizeof *watch->watched);
     }
     /* The kernel counts ids up, so this keeps the order. */
     CHECK(watch->watched_count == 0 || watch->watched[watch->watched_count - 1].id < id);
-    char *copy = strdup(dir);
-    CHECK(copy != NULL);
+    char *copy = heap_strdup(dir);
     watch->watched[watch->watched_count++] = (struct watched){.id = id, .dir = copy};
 }
 
@@ -118,12 +116,10 @@ static void note_file(struct dir_watch *watch, const char *dir, const char *name
     }
     if (watch->noted_count == watch->noted_capacity) {
         watch->noted_capacity = watch->noted_capacity == 0 ? 16 : watch->noted_capacity * 2;
-        watch->noted = realloc(watch->noted, watch->noted_capacity * sizeof *watch->noted);
-        CHECK(watch->noted != NULL);
+        watch->noted = heap_realloc(watch->noted, watch->noted_capacity * sizeof *watch->noted);
     }
     size_t size = strlen(dir) + strlen(name) + 2;
-    char *path = malloc(size);
-    CHECK(path != NULL);
+    char *path = heap_malloc(size);
     (void)snprintf(path, size, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
     watch->noted[watch->noted_count++] = path;
 }

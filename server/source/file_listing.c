@@ -1,6 +1,7 @@
 #include "source/file_listing.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
 #include "source/spark_log.h"
@@ -48,8 +49,7 @@ void listing_add(struct listing *listing, const struct listed_file *file)
 {
     if (listing->count == listing->capacity) {
         listing->capacity = listing->capacity == 0 ? 64 : listing->capacity * 2;
-        listing->files = realloc(listing->files, listing->capacity * sizeof *listing->files);
-        CHECK(listing->files != NULL);
+        listing->files = heap_realloc(listing->files, listing->capacity * sizeof *listing->files);
     }
     struct listed_file *added = &listing->files[listing->count++];
     *added = *file;
@@ -150,8 +150,7 @@ static void add_dir(struct listing *listing, struct partition_dir dir)
 {
     if (listing->dir_count == listing->dir_capacity) {
         listing->dir_capacity = listing->dir_capacity == 0 ? 16 : listing->dir_capacity * 2;
-        listing->dirs = realloc(listing->dirs, listing->dir_capacity * sizeof *listing->dirs);
-        CHECK(listing->dirs != NULL);
+        listing->dirs = heap_realloc(listing->dirs, listing->dir_capacity * sizeof *listing->dirs);
     }
     if (listing->dir_count == 0)
         listing->truncated = false; /* what was left out until now does not count */
@@ -183,11 +182,9 @@ static void add_subdir(struct walk *walk, const char *name)
 {
     if (walk->subdir_count == walk->subdir_capacity) {
         walk->subdir_capacity = walk->subdir_capacity == 0 ? 16 : walk->subdir_capacity * 2;
-        walk->subdirs = realloc(walk->subdirs, walk->subdir_capacity * sizeof *walk->subdirs);
-        CHECK(walk->subdirs != NULL);
+        walk->subdirs = heap_realloc(walk->subdirs, walk->subdir_capacity * sizeof *walk->subdirs);
     }
-    char *copy = strdup(name);
-    CHECK(copy != NULL);
+    char *copy = heap_strdup(name);
     walk->subdirs[walk->subdir_count++] = copy;
 }
 
@@ -361,8 +358,7 @@ static enum status visit_name(struct vfs_visitor *visitor, const char *name, enu
     if (expansion->count == expansion->capacity) {
         expansion->capacity = expansion->capacity == 0 ? 16 : expansion->capacity * 2;
         expansion->names =
-            realloc(expansion->names, expansion->capacity * sizeof *expansion->names);
-        CHECK(expansion->names != NULL);
+            heap_realloc(expansion->names, expansion->capacity * sizeof *expansion->names);
     }
     expansion->names[expansion->count++] = arena_strdup(expansion->arena, name);
     return OK;

@@ -1,6 +1,7 @@
 #include "source/file_reader.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "source/file_metadata.h"
 
@@ -481,10 +482,9 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
         .format = &format,
         .arena = arena_new("batch", TASK_ARENA_MAX),
         .split_arena = split_arena,
-        .columns = calloc(reader->column_count + 1, sizeof *reading.columns),
-        .constants = calloc(reader->column_count + 1, sizeof *reading.constants),
+        .columns = heap_calloc(reader->column_count + 1, sizeof *reading.columns),
+        .constants = heap_calloc(reader->column_count + 1, sizeof *reading.constants),
     };
-    CHECK(reading.columns != NULL && reading.constants != NULL);
     status = read_split(&reading, records, receiver, err);
     reader->format->close(records);
     arena_free(reading.arena);

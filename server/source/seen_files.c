@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "source/seen_run.h"
 
 #include <stdio.h>
@@ -86,8 +87,7 @@ static void grow_table(struct seen_files *seen)
     struct seen_entry *old = seen->slots;
     size_t old_count = seen->slot_count;
     seen->slot_count = old_count == 0 ? 1024 : old_count * 2;
-    seen->slots = calloc(seen->slot_count, sizeof *seen->slots);
-    CHECK(seen->slots != NULL);
+    seen->slots = heap_calloc(seen->slot_count, sizeof *seen->slots);
     for (size_t i = 0; i < old_count; i++)
         if (old[i].high != 0 || old[i].low != 0)
             *find_slot(seen, &old[i]) = old[i];
@@ -420,8 +420,7 @@ static enum status remove_leftovers(struct seen_files *seen, struct error *err)
 
 static struct seen_files *new_set(struct vfs *vfs, const char *dir, int64_t max_age_us)
 {
-    struct seen_files *seen = calloc(1, sizeof *seen);
-    CHECK(seen != NULL);
+    struct seen_files *seen = heap_calloc(1, sizeof *seen);
     seen->vfs = vfs;
     seen->max_age_us = max_age_us;
     seen->memory_max = SEEN_MEMORY_MAX;
@@ -430,8 +429,7 @@ static struct seen_files *new_set(struct vfs *vfs, const char *dir, int64_t max_
     seen->purge_us = INT64_MIN;
     grow_table(seen);
     if (dir != NULL) {
-        seen->dir = strdup(dir);
-        CHECK(seen->dir != NULL);
+        seen->dir = heap_strdup(dir);
     }
     return seen;
 }
@@ -502,8 +500,7 @@ void seen_files_close(struct seen_files *seen)
 /* The entries in memory, sorted; the caller frees *out. */
 static struct seen_run memory_as_run(const struct seen_files *seen, struct seen_entry **out)
 {
-    struct seen_entry *entries = calloc(seen->memory_count + 1, sizeof *entries);
-    CHECK(entries != NULL);
+    struct seen_entry *entries = heap_calloc(seen->memory_count + 1, sizeof *entries);
     *out = entries;
     size_t count = 0;
     for (size_t i = 0; i < seen->slot_count; i++)

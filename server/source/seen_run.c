@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +105,8 @@ enum status seen_merge_begin(struct vfs *vfs, const char *path, const struct see
                              size_t count, struct seen_merge **out, struct error *err)
 {
     CHECK(count <= SEEN_RUNS_MAX);
-    struct seen_merge *merge = calloc(1, sizeof *merge);
-    CHECK(merge != NULL);
-    merge->path = strdup(path);
-    CHECK(merge->path != NULL);
+    struct seen_merge *merge = heap_calloc(1, sizeof *merge);
+    merge->path = heap_strdup(path);
     merge->input_count = count;
     memcpy(merge->inputs, inputs, count * sizeof *inputs);
     enum status status = vfs_open(vfs, path, 0, 0, &merge->file, err);

@@ -16,6 +16,7 @@
  */
 #include "source/source_file.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/vfs_posix.h"
 #include "source/file_metadata.h"
@@ -251,8 +252,7 @@ static void file_close(struct source *self);
 static enum status file_open(struct arena *query, const struct source_config *config,
                              struct source **out, struct error *err)
 {
-    struct file_source *source = calloc(1, sizeof *source);
-    CHECK(source != NULL);
+    struct file_source *source = heap_calloc(1, sizeof *source);
     source->base.ops = source_find(config->format);
     source->magic = FILE_SOURCE_MAGIC;
     source->query = query;

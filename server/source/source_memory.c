@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,10 +45,8 @@ struct memory_log *memory_log_new(const char *name, const struct type *schema, u
 {
     CHECK(partitions >= 1 && partitions <= MEMORY_PARTITIONS_MAX);
     CHECK(memory_log_find(name) == NULL);
-    struct memory_log *log = calloc(1, sizeof *log);
-    CHECK(log != NULL);
-    log->name = strdup(name);
-    CHECK(log->name != NULL);
+    struct memory_log *log = heap_calloc(1, sizeof *log);
+    log->name = heap_strdup(name);
     log->arena = arena_new("test", 0);
     log->schema = type_clone(log->arena, schema);
     log->partition_count = partitions;
@@ -144,8 +143,7 @@ static enum status memory_open(struct arena *query, const struct source_config *
     struct memory_log *log = memory_log_find(name == NULL ? config->name : name);
     if (log == NULL)
         return error_raise(err, STATUS_DATA_SOURCE_NOT_FOUND, "provider", "memory", NULL);
-    struct memory_source *source = calloc(1, sizeof *source);
-    CHECK(source != NULL);
+    struct memory_source *source = heap_calloc(1, sizeof *source);
     source->base.ops = &source_memory;
     source->magic = MEMORY_MAGIC;
     source->query = query;

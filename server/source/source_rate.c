@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/check.h"
 #include "base/duration.h"
+#include "base/heap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -167,8 +168,7 @@ static enum status rate_open(struct arena *query, const struct source_config *co
 {
     if (config->schema != NULL)
         return error_raise(err, STATUS_SCHEMA_NOT_ALLOWED, "connector", "rate", NULL);
-    struct rate_source *source = calloc(1, sizeof *source);
-    CHECK(source != NULL);
+    struct rate_source *source = heap_calloc(1, sizeof *source);
     source->base.ops = &source_rate;
     source->magic = RATE_MAGIC;
     source->query = query;

@@ -7,6 +7,7 @@
 #include "source/source_rate.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,8 +80,7 @@ static enum status rate_batch_open(struct arena *query, const struct source_conf
 {
     if (config->schema != NULL)
         return error_raise(err, STATUS_SCHEMA_NOT_ALLOWED, "connector", "rate-micro-batch", NULL);
-    struct rate_batch_source *source = calloc(1, sizeof *source);
-    CHECK(source != NULL);
+    struct rate_batch_source *source = heap_calloc(1, sizeof *source);
     source->base.ops = &source_rate_micro_batch;
     source->magic = RATE_BATCH_MAGIC;
     source->query = query;

@@ -1,7 +1,7 @@
 #include "source/spark_log.h"
 
 #include "base/buffer.h"
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <stdlib.h>
@@ -61,8 +61,7 @@ static void add_path(struct log_reader *reader, const char *path)
 {
     if (reader->count == reader->capacity) {
         reader->capacity = reader->capacity == 0 ? 64 : reader->capacity * 2;
-        reader->paths = realloc(reader->paths, reader->capacity * sizeof *reader->paths);
-        CHECK(reader->paths != NULL);
+        reader->paths = heap_realloc(reader->paths, reader->capacity * sizeof *reader->paths);
     }
     reader->paths[reader->count++] = path;
 }

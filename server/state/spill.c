@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -77,8 +78,7 @@ static struct spill_bucket *open_bucket(struct spill *spill, int64_t end)
         return &spill->buckets[index];
     if (spill->count == spill->capacity) {
         spill->capacity = spill->capacity == 0 ? 1 : spill->capacity * 2;
-        spill->buckets = realloc(spill->buckets, spill->capacity * sizeof *spill->buckets);
-        CHECK(spill->buckets != NULL);
+        spill->buckets = heap_realloc(spill->buckets, spill->capacity * sizeof *spill->buckets);
     }
     memmove(spill->buckets + index + 1, spill->buckets + index,
             (spill->count - index) * sizeof *spill->buckets);
@@ -177,8 +177,7 @@ enum status spill_put(struct spill *spill, int64_t end, uint64_t hash, const voi
 {
     if (spill->item_count == spill->item_capacity) {
         spill->item_capacity = spill->item_capacity == 0 ? 256 : spill->item_capacity * 2;
-        spill->items = realloc(spill->items, spill->item_capacity * sizeof *spill->items);
-        CHECK(spill->items != NULL);
+        spill->items = heap_realloc(spill->items, spill->item_capacity * sizeof *spill->items);
     }
     spill->items[spill->item_count++] = (struct spill_item){.hash = spill_hash(hash), .item = item};
     return spill->item_count < ITEMS_MAX ? OK : spill_flush(spill, end, source, err);
@@ -218,8 +217,7 @@ void spill_want(struct spill *spill, int64_t end, uint64_t hash, struct bytes ke
 {
     if (spill->wanted_count == spill->wanted_capacity) {
         spill->wanted_capacity = spill->wanted_capacity == 0 ? 256 : spill->wanted_capacity * 2;
-        spill->wanted = realloc(spill->wanted, spill->wanted_capacity * sizeof *spill->wanted);
-        CHECK(spill->wanted != NULL);
+        spill->wanted = heap_realloc(spill->wanted, spill->wanted_capacity * sizeof *spill->wanted);
     }
     spill->wanted[spill->wanted_count++] =
         (struct spill_key){.end = end, .hash = spill_hash(hash), .key = key};

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <stdatomic.h>
@@ -25,8 +26,7 @@ struct spill_file {
 
 struct spill_file *spill_file_new(struct vfs *vfs, const char *path)
 {
-    struct spill_file *file = calloc(1, sizeof *file);
-    CHECK(file != NULL);
+    struct spill_file *file = heap_calloc(1, sizeof *file);
     file->magic = FILE_MAGIC;
     file->vfs = vfs;
     file->arena = arena_new("spill file", 0);
@@ -133,8 +133,7 @@ enum status spill_extents_write(struct spill_extents *extents, struct spill_file
 {
     if (extents->count == extents->capacity) {
         extents->capacity = extents->capacity == 0 ? 4 : extents->capacity * 2;
-        extents->list = realloc(extents->list, extents->capacity * sizeof *extents->list);
-        CHECK(extents->list != NULL);
+        extents->list = heap_realloc(extents->list, extents->capacity * sizeof *extents->list);
     }
     TRY(spill_extent_write(file, content, &extents->list[extents->count], err));
     extents->count++;
@@ -163,8 +162,7 @@ void spill_space_give(struct spill_space *space, uint32_t size_class, uint32_t p
     if (list->count == list->capacity) {
         space->bytes -= list->capacity * sizeof *list->pages;
         list->capacity = list->capacity == 0 ? TAKE_AT_ONCE : list->capacity * 2;
-        list->pages = realloc(list->pages, list->capacity * sizeof *list->pages);
-        CHECK(list->pages != NULL);
+        list->pages = heap_realloc(list->pages, list->capacity * sizeof *list->pages);
         space->bytes += list->capacity * sizeof *list->pages;
     }
     list->pages[list->count++] = page;

@@ -70,6 +70,7 @@ struct spill_space {
         uint32_t capacity;
     } free[SPILL_SIZES_COUNT]; /* by the logarithm of the size */
     size_t bytes;              /* of these lists */
+    size_t chunk_bytes_max;    /* of one chunk of an image; 0: what its header can say */
 };
 
 void spill_space_fini(struct spill_space *space);

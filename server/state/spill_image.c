@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,14 +53,12 @@ struct entry {
 
 struct spill_image *spill_image_new(int64_t end)
 {
-    struct spill_image *image = calloc(1, sizeof *image);
-    CHECK(image != NULL);
+    struct spill_image *image = heap_calloc(1, sizeof *image);
     image->magic = IMAGE_MAGIC;
     image->end = end;
     image->chunk_count = image->chunk_capacity = 1;
-    image->chunks = calloc(1, sizeof *image->chunks);
-    image->directory = calloc(1, sizeof *image->directory);
-    CHECK(image->chunks != NULL && image->directory != NULL);
+    image->chunks = heap_calloc(1, sizeof *image->chunks);
+    image->directory = heap_calloc(1, sizeof *image->directory);
     image->chunks[0].size_class = NO_PAGES;
     return image;
 }
@@ -199,6 +198,22 @@ struct content {
     uint32_t count;
 };
 
+/* More entries of one hash than a chunk can have: they are not divided any further. */
+static enum status check_chunk(const struct spill_space *space, size_t bytes, struct error *err)
+{
+    size_t most = space->chunk_bytes_max;
+    if (most == 0)
+        most = UINT32_MAX - HEADER_BYTES;
+    if (bytes <= most)
+        return OK;
+    char limit[32];
+    (void)snprintf(limit, sizeof limit, "%zu", most);
+    return error_raise(
+        err, STATUS_LIMIT_EXCEEDED, "what",
+        "the bytes that the state has of keys with one hash, when it is put on the disk", "limit",
+        limit, NULL);
+}
+
 static enum status write_chunk(struct spill_image *image, struct spill_space *space, uint32_t index,
                                struct content content, struct error *err)
 {
@@ -208,7 +223,7 @@ static enum status write_chunk(struct spill_image *image, struct spill_space *sp
         give_pages(chunk, space);
         return OK;
     }
-    CHECK(content.bytes < UINT32_MAX - HEADER_BYTES);
+    TRY(check_chunk(space, content.bytes, err));
     uint32_t size_class = class_of(content.bytes + HEADER_BYTES);
     if (size_class != chunk->size_class) {
         give_pages(chunk, space);
@@ -231,8 +246,7 @@ static enum status write_chunk(struct spill_image *image, struct spill_space *sp
 static void double_directory(struct spill_image *image)
 {
     size_t size = (size_t)1 << image->depth;
-    uint32_t *directory = malloc(2 * size * sizeof *directory);
-    CHECK(directory != NULL);
+    uint32_t *directory = heap_malloc(2 * size * sizeof *directory);
     for (size_t i = 0; i < size; i++)
         directory[2 * i] = directory[2 * i + 1] = image->directory[i];
     free(image->directory);
@@ -255,8 +269,7 @@ static uint32_t split_chunk(struct spill_image *image, uint32_t index, uint32_t 
         double_directory(image);
     if (image->chunk_count == image->chunk_capacity) {
         image->chunk_capacity += image->chunk_capacity / 2 + 1;
-        image->chunks = realloc(image->chunks, image->chunk_capacity * sizeof *image->chunks);
-        CHECK(image->chunks != NULL);
+        image->chunks = heap_realloc(image->chunks, image->chunk_capacity * sizeof *image->chunks);
     }
     uint32_t upper = image->chunk_count++;
     image->chunks[index].depth = (uint8_t)(depth + 1);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/task_pool.h"
 #include "state/state_store_changes.h"
@@ -266,8 +267,8 @@ static size_t changes_limit(uint64_t memory_bytes)
 enum status state_store_open(const struct state_store_config *config, struct state_store **out,
                              struct error *err)
 {
-    struct state_store *store = calloc(1, sizeof *store);
-    CHECK(store != NULL && config->versions_kept >= 1);
+    struct state_store *store = heap_calloc(1, sizeof *store);
+    CHECK(config->versions_kept >= 1);
     store->magic = STORE_MAGIC;
     store->config = *config;
     store->ops = config->kind == STATE_STORE_ROCKSDB ? &state_engine_rocksdb : &state_engine_memory;

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "state/changelog.h"
 
 #include <stdlib.h>
@@ -37,8 +38,7 @@ struct state_changes {
 
 struct state_changes *state_changes_new(void)
 {
-    struct state_changes *changes = calloc(1, sizeof *changes);
-    CHECK(changes != NULL);
+    struct state_changes *changes = heap_calloc(1, sizeof *changes);
     changes->arena = arena_new("state changes", 0);
     return changes;
 }
@@ -91,8 +91,8 @@ static void add_drop(struct state_changes *changes, struct drop drop)
 {
     if (changes->drop_count == changes->drop_capacity) {
         changes->drop_capacity = changes->drop_capacity == 0 ? 16 : changes->drop_capacity * 2;
-        changes->drops = realloc(changes->drops, changes->drop_capacity * sizeof *changes->drops);
-        CHECK(changes->drops != NULL);
+        changes->drops =
+            heap_realloc(changes->drops, changes->drop_capacity * sizeof *changes->drops);
     }
     changes->drops[changes->drop_count++] = drop;
 }
@@ -102,8 +102,7 @@ static void add_item(struct state_changes *changes, struct state_place place,
 {
     if (changes->count == changes->capacity) {
         changes->capacity = changes->capacity == 0 ? 1024 : changes->capacity / 2 * 3;
-        changes->items = realloc(changes->items, changes->capacity * sizeof *changes->items);
-        CHECK(changes->items != NULL);
+        changes->items = heap_realloc(changes->items, changes->capacity * sizeof *changes->items);
     }
     uint8_t prefix[STATE_KEY_PREFIX_BYTES];
     place.bucket = change->bucket;
@@ -242,8 +241,7 @@ void state_changes_finish(struct state_changes *changes, const struct state_rang
 {
     free_results(changes);
     reduce_drops(changes);
-    changes->ranges = calloc(changes->drop_count + 1, sizeof *changes->ranges);
-    CHECK(changes->ranges != NULL);
+    changes->ranges = heap_calloc(changes->drop_count + 1, sizeof *changes->ranges);
     size_t at = 0;
     *count = *range_count = 0;
     if (changes->count > 0)

@@ -3,8 +3,8 @@
  */
 #include "state/state_store_files.h"
 
-#include "base/check.h"
 #include "base/failpoint.h"
+#include "base/heap.h"
 #include "base/path.h"
 
 #include <inttypes.h>
@@ -150,8 +150,7 @@ static enum status choose(struct state_files *files, struct arena *arena, const 
 
 static void make_room(struct state_files *files, size_t count)
 {
-    files->versions = realloc(files->versions, (count + 1) * sizeof *files->versions);
-    CHECK(files->versions != NULL);
+    files->versions = heap_realloc(files->versions, (count + 1) * sizeof *files->versions);
 }
 
 static enum status open_files(struct state_files *files, struct arena *arena, struct error *err)

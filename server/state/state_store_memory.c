@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "state/changelog.h"
 #include "state/state_store_engine.h"
@@ -34,8 +35,7 @@ static void add_pair(struct memory *memory, struct bytes key, struct bytes value
 {
     if (memory->count == memory->capacity) {
         memory->capacity = memory->capacity == 0 ? 64 : memory->capacity * 2;
-        memory->pairs = realloc(memory->pairs, memory->capacity * sizeof *memory->pairs);
-        CHECK(memory->pairs != NULL);
+        memory->pairs = heap_realloc(memory->pairs, memory->capacity * sizeof *memory->pairs);
     }
     memory->pairs[memory->count++] = (struct pair){
         .key = arena_copy(memory->arena, key),
@@ -83,8 +83,7 @@ static void memory_close(struct state_engine *engine)
 static enum status memory_open(const struct state_engine_config *config, struct state_engine **out,
                                struct error *err)
 {
-    struct memory *memory = calloc(1, sizeof *memory);
-    CHECK(memory != NULL);
+    struct memory *memory = heap_calloc(1, sizeof *memory);
     memory->base.ops = &state_engine_memory;
     memory->vfs = config->vfs;
     memory->arena = arena_new("state store", 0);

@@ -11,8 +11,8 @@
  * went wrong.
  */
 #include "base/arena.h"
-#include "base/check.h"
 #include "base/dynlib.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "state/state_store_engine.h"
 
@@ -270,8 +270,7 @@ static enum status rocks_open(const struct state_engine_config *config, struct s
                               struct error *err)
 {
     TRY(load(err));
-    struct rocks_engine *engine = calloc(1, sizeof *engine);
-    CHECK(engine != NULL);
+    struct rocks_engine *engine = heap_calloc(1, sizeof *engine);
     engine->base.ops = &state_engine_rocksdb;
     engine->vfs = config->vfs;
     engine->abandoned = config->abandoned;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/huge.h"
 
 #include <stdlib.h>
@@ -53,8 +54,7 @@ static void *take_memory(size_t size)
 {
     if (size >= HUGE_PIECE_MIN && (size & (size - 1)) == 0)
         return huge_alloc(size);
-    void *memory = malloc(size);
-    CHECK(memory != NULL);
+    void *memory = heap_malloc(size);
     return memory;
 }
 
@@ -74,8 +74,7 @@ static size_t slots_bytes(const struct state_bucket *bucket)
 struct state_table *state_table_new(uint32_t value_bytes)
 {
     CHECK(value_bytes % 8 == 0);
-    struct state_table *table = calloc(1, sizeof *table);
-    CHECK(table != NULL);
+    struct state_table *table = heap_calloc(1, sizeof *table);
     table->magic = TABLE_MAGIC;
     table->value_bytes = value_bytes;
     return table;
@@ -145,11 +144,10 @@ struct state_bucket *state_bucket_open(struct state_table *table, int64_t end)
         return table->buckets[index];
     if (table->bucket_count == table->bucket_capacity) {
         table->bucket_capacity = table->bucket_capacity == 0 ? 8 : table->bucket_capacity * 2;
-        table->buckets = realloc(table->buckets, table->bucket_capacity * sizeof *table->buckets);
-        CHECK(table->buckets != NULL);
+        table->buckets =
+            heap_realloc(table->buckets, table->bucket_capacity * sizeof *table->buckets);
     }
-    struct state_bucket *bucket = calloc(1, sizeof *bucket);
-    CHECK(bucket != NULL);
+    struct state_bucket *bucket = heap_calloc(1, sizeof *bucket);
     bucket->end = end;
     memmove(table->buckets + index + 1, table->buckets + index,
             (table->bucket_count - index) * sizeof *table->buckets);
@@ -290,8 +288,7 @@ static uint8_t *take_block(struct state_table *table, struct state_bucket *bucke
         if (bucket->block_count == bucket->block_capacity) {
             bucket->block_capacity = bucket->block_capacity == 0 ? 4 : bucket->block_capacity * 2;
             bucket->blocks =
-                realloc(bucket->blocks, bucket->block_capacity * sizeof *bucket->blocks);
-            CHECK(bucket->blocks != NULL);
+                heap_realloc(bucket->blocks, bucket->block_capacity * sizeof *bucket->blocks);
         }
         last = &bucket->blocks[bucket->block_count++];
         *last = (struct block){.data = take_memory(wanted), .size = wanted};

@@ -1,6 +1,7 @@
 #include "supervisor/supervisor.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,8 +73,7 @@ enum status supervisor_open(const struct supervisor_events *events, struct super
         (void)close(signal_fd);
         return system_error(err, "eventfd");
     }
-    struct supervisor *supervisor = calloc(1, sizeof *supervisor);
-    CHECK(supervisor != NULL);
+    struct supervisor *supervisor = heap_calloc(1, sizeof *supervisor);
     supervisor->magic = SUPERVISOR_MAGIC;
     supervisor->events = *events;
     supervisor->signal_fd = signal_fd;
@@ -207,8 +207,7 @@ enum status supervisor_start(struct supervisor *supervisor, const struct worker_
         (void)close(fds[0]);
         return error_raise(err, STATUS_WORKER_NOT_STARTED, "reason", strerrordesc_np(error), NULL);
     }
-    struct worker *worker = calloc(1, sizeof *worker);
-    CHECK(worker != NULL);
+    struct worker *worker = heap_calloc(1, sizeof *worker);
     worker->magic = WORKER_MAGIC;
     worker->supervisor = supervisor;
     worker->owner = owner;
@@ -325,10 +324,9 @@ static void grow_polls(struct supervisor *supervisor)
         return;
     supervisor->poll_capacity = need * 2;
     supervisor->polls =
-        realloc(supervisor->polls, supervisor->poll_capacity * sizeof *supervisor->polls);
+        heap_realloc(supervisor->polls, supervisor->poll_capacity * sizeof *supervisor->polls);
     supervisor->polled =
-        realloc(supervisor->polled, supervisor->poll_capacity * sizeof(struct worker *));
-    CHECK(supervisor->polls != NULL && supervisor->polled != NULL);
+        heap_realloc(supervisor->polled, supervisor->poll_capacity * sizeof(struct worker *));
 }
 
 static size_t fill_polls(struct supervisor *supervisor)

@@ -6,6 +6,7 @@
 #include "worker/control_thread.h"
 
 #include "base/check.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -234,8 +235,7 @@ static enum status start_thread(struct control *control, struct error *err)
 enum status control_open(int take_fd, struct control **out, struct error *err)
 {
     CHECK(atomic_load(&the_control) == NULL);
-    struct control *control = calloc(1, sizeof *control);
-    CHECK(control != NULL);
+    struct control *control = heap_calloc(1, sizeof *control);
     pthread_mutex_init(&control->lock, NULL);
     control->wake_batch = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     control->wake_control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -3,7 +3,7 @@
  */
 #include "worker/state_snapshot.h"
 
-#include "base/check.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "spec/conf.h"
 #include "state/changelog.h"
@@ -154,8 +154,7 @@ static enum status load_store(struct query *query, struct error *err)
     size_t room = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         room += graph->stages[i].pipeline_count;
-    load.parts = calloc(room + 1, sizeof *load.parts);
-    CHECK(load.parts != NULL);
+    load.parts = heap_calloc(room + 1, sizeof *load.parts);
     for (uint32_t i = 0; i < graph->count; i++)
         if (stage_is_partitioned(&graph->stages[i]))
             add_parts(&load, &graph->stages[i]);
@@ -179,8 +178,7 @@ struct table_loader {
 /* Memory of the pipelines of a partition, by stage.  The caller frees it. */
 static uint64_t *bytes_of_partition(const struct query *query, uint32_t partition)
 {
-    uint64_t *bytes = calloc(query->graph->count + 1, sizeof *bytes);
-    CHECK(bytes != NULL);
+    uint64_t *bytes = heap_calloc(query->graph->count + 1, sizeof *bytes);
     for (uint32_t i = 0; i < query->graph->count; i++)
         if (stage_is_partitioned(&query->graph->stages[i]))
             bytes[i] = state_budget_bytes(query->graph->stages[i].pipelines[partition]);
@@ -236,8 +234,7 @@ static enum status load_record(struct state_receiver *self, struct bytes record,
     struct table_loader *loader = (struct table_loader *)self;
     if (loader->count == loader->capacity) {
         loader->capacity = loader->capacity == 0 ? 64 : loader->capacity * 2;
-        loader->records = realloc(loader->records, loader->capacity * sizeof *loader->records);
-        CHECK(loader->records != NULL);
+        loader->records = heap_realloc(loader->records, loader->capacity * sizeof *loader->records);
     }
     loader->records[loader->count++] = arena_copy(loader->arena, record);
     loader->bytes += record.size_bytes;

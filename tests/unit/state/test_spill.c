@@ -217,6 +217,24 @@ static void large_entries_take_several_pages(void **state)
     assert_true(spill_bytes(&world->spill) < 100000);
 }
 
+/* Bytes of one chunk are limited by its header; a lower limit is as good. */
+static void a_chunk_beyond_its_limit_is_an_error(void **state)
+{
+    struct world *world = *state;
+    struct source source = {.base = {.key = source_key, .value = source_value}, .world = world};
+    struct error err = ERROR_INIT;
+    world->spill.space.chunk_bytes_max = LONG;
+    put(world, 0, 100, 1, (struct model){.here = true, .value = 3, .value_bytes = LONG - 100});
+    world->model[100] = (struct model){.here = true, .value = 3, .value_bytes = LONG};
+    uint64_t hash = state_hash(key_text(world, 100));
+    assert_int_equal(spill_put(&world->spill, END, hash, &world->model[100], &source.base, &err),
+                     OK);
+    assert_int_equal(spill_flush(&world->spill, END, &source.base, &err), STATUS_LIMIT_EXCEEDED);
+    assert_non_null(strstr(err.text, "is 30000"));
+    error_clear(&err);
+    spill_let_go(&world->spill, END);
+}
+
 static void what_comes_back_is_counted(void **state)
 {
     struct world *world = *state;
@@ -407,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_image_holds_what_was_put_last),
         TEST(large_entries_take_several_pages),
+        TEST(a_chunk_beyond_its_limit_is_an_error),
         TEST(what_comes_back_is_counted),
         TEST(an_entry_can_go_by_itself),
         TEST(a_loaded_bucket_is_not_spilled_any_more),
