@@ -40,7 +40,10 @@ static uint64_t limit_of(const char *path)
 
 _Noreturn void memory_exhausted(size_t bytes)
 {
-    (void)fprintf(stderr, "out of memory: %zu bytes cannot be had\n", bytes);
+    if (bytes == 0)
+        (void)fputs("out of memory\n", stderr);
+    else
+        (void)fprintf(stderr, "out of memory: %zu bytes cannot be had\n", bytes);
     (void)fflush(stderr);
     _exit(MEMORY_EXIT_STATUS);
 }

@@ -17,7 +17,8 @@ uint64_t memory_limit_bytes(void);
  * it by that. */
 #define MEMORY_EXIT_STATUS 61
 
-/* Says on standard error how many bytes were wanted, and ends the process. */
+/* Says on standard error how many bytes were wanted (0: that is not known), and ends the process.
+ */
 _Noreturn void memory_exhausted(size_t bytes);
 
 #endif

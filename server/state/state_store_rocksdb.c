@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/dynlib.h"
 #include "base/heap.h"
+#include "base/memory_limit.h"
 #include "base/path.h"
 #include "state/state_store_engine.h"
 
@@ -22,8 +23,9 @@
 #include <threads.h>
 
 #define LIBRARY              "librocksdb.so.7.8"
-#define BLOCK_CACHE_BYTES    ((size_t)1 << 20) /* scans do not fill it */
-#define WRITE_BUFFER_BYTES   ((size_t)1 << 20) /* stays empty */
+#define SET_NEW_HANDLER      "_ZSt15set_new_handlerPFvvE" /* as C++ writes std::set_new_handler */
+#define BLOCK_CACHE_BYTES    ((size_t)1 << 20)            /* scans do not fill it */
+#define WRITE_BUFFER_BYTES   ((size_t)1 << 20)            /* stays empty */
 #define MANIFEST_BYTES_AHEAD ((size_t)16 << 10)
 #define SCAN_AHEAD_BYTES     ((size_t)1 << 20)
 #define FAR_KEY_BYTES        32
@@ -114,6 +116,23 @@ struct rocks_engine {
     const atomic_bool *abandoned; /* NULL: never */
 };
 
+static void no_memory(void)
+{
+    memory_exhausted(0);
+}
+
+/* RocksDB does not catch what C++ throws where there is no memory: the process would abort without
+ * a reason. */
+static void take_new_handler(void)
+{
+    void (*(*set_new_handler)(void (*)(void)))(void) = NULL;
+    struct dynlib_symbol symbol = {SET_NEW_HANDLER, &set_new_handler};
+    struct error err = ERROR_INIT;
+    if (dynlib_load(LIBRARY, &symbol, 1, &err) == OK)
+        (void)set_new_handler(no_memory);
+    error_clear(&err);
+}
+
 static void load_once(void)
 {
     static const struct dynlib_symbol symbols[] = {
@@ -122,6 +141,8 @@ static void load_once(void)
 #undef X
     };
     rocks.status = dynlib_load(LIBRARY, symbols, sizeof symbols / sizeof symbols[0], &rocks.err);
+    if (rocks.status == OK)
+        take_new_handler();
 }
 
 static enum status load(struct error *err)

@@ -3,18 +3,22 @@
  * Everything runs with both engines: memory on a disk in memory, RocksDB on the real one.
  */
 #include "base/check.h"
+#include "base/memory_limit.h"
 #include "base/path.h"
 #include "base/vfs_mem.h"
 #include "base/vfs_posix.h"
 #include "state/changelog.h"
 #include "state/state_store.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -550,6 +554,30 @@ static void records_that_are_none_are_refused(void **state)
     world_free(world);
 }
 
+/* The library of C++ asks its handler before it throws. */
+static void rocksdb_without_memory_ends_the_process_by_name(void **state)
+{
+    void (*(*get_new_handler)(void))(void) = NULL;
+    struct world *world = world_new(kind_of(state));
+    state_store_close(open_store(world, STATE_NO_VERSION, false));
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    void *address = dlsym(library, "_ZSt15get_new_handlerv");
+    assert_non_null(address);
+    memcpy(&get_new_handler, &address, sizeof address);
+    void (*handler)(void) = get_new_handler();
+    assert_true(handler != NULL);
+    pid_t child = fork();
+    if (child == 0)
+        handler();
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), MEMORY_EXIT_STATUS);
+    dlclose(library);
+    world_free(world);
+}
+
 int main(void)
 {
     static enum state_store_kind memory = STATE_STORE_MEMORY;
@@ -568,6 +596,8 @@ int main(void)
         BOTH(without_a_whole_one_the_changes_have_to_reach_back),
         BOTH(half_written_ones_are_removed),
         BOTH(records_that_are_none_are_refused),
+        {"rocksdb_without_memory_ends_the_process_by_name",
+         rocksdb_without_memory_ends_the_process_by_name, NULL, NULL, &rocksdb},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
