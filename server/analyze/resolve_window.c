@@ -8,6 +8,7 @@
 #include "analyze/resolve_call.h"
 #include "base/check.h"
 #include "expr/aggregate.h"
+#include "expr/cast.h"
 #include "expr/coercion.h"
 #include "expr/program.h"
 #include "expr/resolvers.h"
@@ -134,10 +135,13 @@ static enum status resolve_windowed(struct resolver *resolver, const struct ast_
     }
     struct ast_expr plain = *ast;
     plain.call.over = NULL;
-    struct expr *scalar;
-    TRY(resolve_call(resolver, &plain, &scalar, err));
-    return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_WINDOW, ast->position, ast->position_end,
-                          "sqlExpr", expr_sql(resolver->analyzer, scalar), NULL);
+    return resolve_call(resolver, &plain, out, err);
+}
+
+static bool is_windowed(const struct expr *function)
+{
+    return function->kind == EXPR_AGGREGATE ||
+           (function->kind == EXPR_CALL && function->call.function->kind == FUNCTION_WINDOW);
 }
 
 /* ---- the frame ---- */
@@ -157,7 +161,7 @@ static enum status resolve_bound(struct resolver *resolver, const struct ast_bou
     case AST_BOUND_FOLLOWING:
     case AST_BOUND_PRECEDING:
         TRY(resolve_expr(resolver, bound->expr, out, err));
-        if (!expr_is_foldable(*out))
+        if (!expr_is_foldable(*out)) /* what the parser let pass: a parameter, a path */
             return error_raise(err, STATUS_INVALID_SQL_SYNTAX__INVALID_WINDOW_FRAME_BOUND, NULL);
         if (bound->kind == AST_BOUND_FOLLOWING)
             return OK;
@@ -177,18 +181,61 @@ static bool is_offset(const struct ast_bound *bound)
     return bound->kind == AST_BOUND_PRECEDING || bound->kind == AST_BOUND_FOLLOWING;
 }
 
-/* A bound that was cast to the type of the order key: its sign is no longer seen. */
-static const char *bound_text(struct resolver *resolver, const struct ast_bound *bound)
+/* A bound as the checks see it: Spark casts an offset to the type of the order key where it can. */
+struct frame_bound {
+    const struct ast_bound *ast;
+    const struct expr *offset; /* NULL: unbounded, or the current row */
+    struct expr *cast;         /* the offset in its type */
+    const char *text;          /* as a part of the frame */
+};
+
+static const char *unquoted_sql(struct resolver *resolver, const struct expr *expr)
 {
-    struct expr *offset = NULL;
-    struct error ignored = ERROR_INIT;
-    if (!is_offset(bound) || resolve_expr(resolver, bound->expr, &offset, &ignored) != OK)
-        return bound->kind == AST_BOUND_UNBOUNDED_PRECEDING   ? "UNBOUNDED PRECEDING"
-               : bound->kind == AST_BOUND_UNBOUNDED_FOLLOWING ? "UNBOUNDED FOLLOWING"
-                                                              : "CURRENT ROW";
-    return arena_sprintf(resolver->analyzer->arena,
-                         bound->kind == AST_BOUND_PRECEDING ? "(- %s) FOLLOWING" : "%s FOLLOWING",
-                         expr_name(resolver->analyzer, offset));
+    const char *quoted = expr_sql(resolver->analyzer, expr);
+    size_t size = strlen(quoted);
+    return arena_sprintf(resolver->analyzer->arena, "%.*s", (int)(size < 2 ? 0 : size - 2),
+                         quoted + 1);
+}
+
+/* What stands under a minus; NULL if none is there, or a literal's own sign. */
+static const struct expr *negated(const struct expr *expr)
+{
+    bool minus = expr->kind == EXPR_CALL && expr->arg_count == 1 &&
+                 strcmp(expr->call.function->name, "unary -") == 0;
+    return minus ? expr->args[0] : NULL;
+}
+
+/* A bound that was cast to the type of the order key: its sign is no longer seen. */
+static const char *bound_text(struct resolver *resolver, const struct frame_bound *bound)
+{
+    if (bound->offset == NULL)
+        return bound->ast->kind == AST_BOUND_UNBOUNDED_PRECEDING   ? "UNBOUNDED PRECEDING"
+               : bound->ast->kind == AST_BOUND_UNBOUNDED_FOLLOWING ? "UNBOUNDED FOLLOWING"
+                                                                   : "CURRENT ROW";
+    const struct expr *under = bound->cast != bound->offset ? NULL : negated(bound->offset);
+    return arena_sprintf(resolver->analyzer->arena, under != NULL ? "%s PRECEDING" : "%s FOLLOWING",
+                         unquoted_sql(resolver, under != NULL ? under : bound->offset));
+}
+
+static bool is_time(const struct type *type)
+{
+    return type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ;
+}
+
+static void read_bound(struct resolver *resolver, const struct ast_window *ast,
+                       const struct expr *window, struct frame_bound *bound)
+{
+    bool lower = bound->ast == &ast->start;
+    struct expr *offset = lower ? window->window.frame.lower : window->window.frame.upper;
+    bound->offset = is_offset(bound->ast) ? offset : NULL;
+    bound->cast = offset;
+    if (bound->offset != NULL && ast->frame == AST_FRAME_RANGE && window->window.order_count == 1) {
+        const struct type *key = window->window.order[0].expr->type;
+        if (!is_time(key) && !type_equal(key, offset->type) &&
+            cast_exists(offset->type, key, CAST_ANSI))
+            bound->cast = coercion_cast(&resolver->analyzer->functions, offset, key);
+    }
+    bound->text = bound_text(resolver, bound);
 }
 
 static const char *frame_sql(struct resolver *resolver, const struct expr *window)
@@ -204,61 +251,112 @@ static const char *frame_sql(struct resolver *resolver, const struct expr *windo
     return copy;
 }
 
-static enum status check_range_type(struct resolver *resolver, const struct ast_window *ast,
-                                    const struct expr *window, struct error *err)
+static bool frame_takes(const struct ast_window *ast, const struct type *type)
 {
-    const struct type *type = window->window.order[0].expr->type;
-    bool numeric = type_is_numeric(type);
-    bool temporal =
-        type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ;
-    if (numeric || temporal || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL_YM)
-        return OK;
-    bool lower = is_offset(&ast->start);
-    const char *text =
-        arena_sprintf(resolver->analyzer->arena, "\"RANGE BETWEEN %s AND %s\"",
-                      bound_text(resolver, &ast->start), bound_text(resolver, &ast->end));
-    return error_raise_at(
-        err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE, ast->position,
-        ast->position_end, "location", lower ? "lower" : "upper", "exprType",
-        type_quoted(resolver->analyzer, type), "expectedType",
-        "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\" or "
-        "\"INTERVAL\")",
-        "sqlExpr", text, NULL);
+    if (ast->frame == AST_FRAME_ROWS)
+        return type->id == TYPE_INT;
+    return type_is_numeric(type) || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL_YM ||
+           type->id == TYPE_INTERVAL;
 }
 
 /* The lower bound does not come after the upper one. */
 static enum status check_bound_order(struct resolver *resolver, const struct ast_window *ast,
-                                     const struct expr *window, struct error *err)
+                                     const struct frame_bound *bounds, const char *sql,
+                                     struct error *err)
 {
     struct analyzer *analyzer = resolver->analyzer;
-    const struct window_frame *frame = &window->window.frame;
-    if (!is_offset(&ast->start) || !is_offset(&ast->end) || !type_is_integral(frame->lower->type) ||
-        !type_is_integral(frame->upper->type))
+    struct expr *sides[] = {bounds[0].cast, bounds[1].cast}, *greater;
+    struct vector *value;
+    TRY(resolve_function(resolver, ">", sides, 2, ast->position, ast->position_end, &greater, err));
+    TRY(expr_constant(analyzer->arena, greater, analyzer->functions.time_zone, &value, err));
+    if (vector_is_null(value, 0) || !*VECTOR_VALUES(bool, value))
         return OK;
-    struct expr *bounds[2] = {frame->lower, frame->upper};
-    int64_t values[2];
-    for (int i = 0; i < 2; i++) {
-        struct vector *value;
-        TRY(expr_constant(analyzer->arena,
-                          coercion_cast(&analyzer->functions, bounds[i], type_simple(TYPE_LONG)),
-                          analyzer->functions.time_zone, &value, err));
-        values[i] = vector_is_null(value, 0) ? 0 : *VECTOR_VALUES(int64_t, value);
-    }
-    if (values[0] <= values[1])
-        return OK;
-    const char *sql = frame_sql(resolver, window);
-    const char *text = strstr(sql, frame->rows ? "ROWS" : "RANGE");
-    if (text != NULL)
-        sql = arena_sprintf(analyzer->arena, "\"%.*s\"", (int)strcspn(text, ")\""), text);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON,
                           ast->position, ast->position_end, "sqlExpr", sql, "comparison",
                           "less than or equal", NULL);
 }
 
-static enum status check_frame(struct resolver *resolver, const struct ast_window *ast,
-                               const struct expr *window, struct error *err)
+static enum status check_bounds(struct resolver *resolver, const struct ast_window *ast,
+                                const struct frame_bound *bounds, struct error *err)
 {
-    TRY(check_bound_order(resolver, ast, window, err));
+    struct analyzer *analyzer = resolver->analyzer;
+    const struct frame_bound *lower = &bounds[0], *upper = &bounds[1];
+    const char *sql =
+        arena_sprintf(analyzer->arena, "\"%s BETWEEN %s AND %s\"",
+                      ast->frame == AST_FRAME_ROWS ? "ROWS" : "RANGE", lower->text, upper->text);
+    for (int i = 0; i < 2; i++) {
+        if (bounds[i].offset == NULL || frame_takes(ast, bounds[i].cast->type))
+            continue;
+        return error_raise_at(
+            err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE, ast->position,
+            ast->position_end, "location", i == 0 ? "lower" : "upper", "exprType",
+            type_quoted(analyzer, bounds[i].cast->type), "expectedType",
+            ast->frame == AST_FRAME_ROWS
+                ? "\"INT\""
+                : "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\" or "
+                  "\"INTERVAL\")",
+            "sqlExpr", sql, NULL);
+    }
+    const char *names[2];
+    for (int i = 0; i < 2; i++)
+        names[i] = bounds[i].offset != NULL
+                       ? expr_sql(analyzer, bounds[i].offset)
+                       : arena_sprintf(analyzer->arena, "\"%s\"", bounds[i].text);
+    if (lower->ast->kind == AST_BOUND_UNBOUNDED_FOLLOWING ||
+        upper->ast->kind == AST_BOUND_UNBOUNDED_PRECEDING)
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_INVALID_BOUND,
+                              ast->position, ast->position_end, "sqlExpr", sql, "upper", names[1],
+                              "lower", names[0], NULL);
+    if (lower->offset == NULL || upper->offset == NULL)
+        return OK;
+    if (type_equal(lower->cast->type, upper->cast->type))
+        return check_bound_order(resolver, ast, bounds, sql, err);
+    return error_raise_at(err, STATUS_DATATYPE_MISMATCH__SPECIFIED_WINDOW_FRAME_DIFF_TYPES,
+                          ast->position, ast->position_end, "sqlExpr", sql, "lower", names[0],
+                          "upper", names[1], "lowerType", type_quoted(analyzer, lower->cast->type),
+                          "upperType", type_quoted(analyzer, upper->cast->type), NULL);
+}
+
+/* Whether an offset of this type can be added to the order key. */
+static bool key_takes(const struct type *key, const struct type *offset)
+{
+    bool months = offset->id == TYPE_INTERVAL_YM, times = offset->id == TYPE_INTERVAL_DT;
+    if (key->id == TYPE_DATE)
+        return offset->id == TYPE_INT || months ||
+               (times && offset->interval_from == INTERVAL_DAY &&
+                offset->interval_to == INTERVAL_DAY);
+    if (is_time(key))
+        return months || times || offset->id == TYPE_INTERVAL;
+    return type_equal(key, offset);
+}
+
+static enum status check_key(struct resolver *resolver, const struct ast_window *ast,
+                             struct expr *window, const struct frame_bound *bounds,
+                             struct error *err)
+{
+    const struct type *key = window->window.order[0].expr->type;
+    const struct type *offset = bounds[bounds[0].offset != NULL ? 0 : 1].cast->type;
+    if (!key_takes(key, offset))
+        return error_raise_at(err, STATUS_DATATYPE_MISMATCH__RANGE_FRAME_INVALID_TYPE,
+                              ast->position, ast->position_end, "orderSpecType",
+                              type_quoted(resolver->analyzer, key), "valueBoundaryType",
+                              type_quoted(resolver->analyzer, offset), "sqlExpr",
+                              frame_sql(resolver, window), NULL);
+    struct window_frame *frame = &window->window.frame;
+    if (bounds[0].offset != NULL && !type_is_numeric(bounds[0].offset->type))
+        frame->lower = bounds[0].cast;
+    if (bounds[1].offset != NULL && !type_is_numeric(bounds[1].offset->type))
+        frame->upper = bounds[1].cast;
+    return OK;
+}
+
+static enum status check_frame(struct resolver *resolver, const struct ast_window *ast,
+                               struct expr *window, struct error *err)
+{
+    struct frame_bound bounds[] = {{.ast = &ast->start}, {.ast = &ast->end}};
+    read_bound(resolver, ast, window, &bounds[0]);
+    read_bound(resolver, ast, window, &bounds[1]);
+    TRY(check_bounds(resolver, ast, bounds, err));
     if (ast->frame != AST_FRAME_RANGE)
         return OK;
     bool offsets = is_offset(&ast->start) || is_offset(&ast->end);
@@ -281,7 +379,7 @@ static enum status check_frame(struct resolver *resolver, const struct ast_windo
         buffer_fini(&order);
         return err->status;
     }
-    return offsets ? check_range_type(resolver, ast, window, err) : OK;
+    return offsets ? check_key(resolver, ast, window, bounds, err) : OK;
 }
 
 /* lag and lead look at one row; both bounds are the same expression. */
@@ -443,13 +541,17 @@ enum status resolve_over(struct resolver *resolver, const struct ast_expr *ast, 
     struct expr *only[] = {function};
     window->args = only;
     TRY(fill_window(&inner, spec, window, err));
-    TRY(check_aggregate_spec(resolver, ast, function, spec, err));
+    TRY(check_ordered(resolver, name, window, err));
     TRY(resolve_frame(&inner, spec, name, window, err));
+    if (!is_windowed(function))
+        return error_raise_at(err, STATUS_UNSUPPORTED_EXPR_FOR_WINDOW, ast->position,
+                              ast->position_end, "sqlExpr", expr_sql(resolver->analyzer, function),
+                              NULL);
+    TRY(check_aggregate_spec(resolver, ast, function, spec, err));
     if (function->kind == EXPR_AGGREGATE && function->aggregate.distinct)
         return error_raise_at(err, STATUS_DISTINCT_WINDOW_FUNCTION_UNSUPPORTED, ast->position,
                               ast->position_end, "windowExpr", expr_sql(resolver->analyzer, window),
                               NULL);
-    TRY(check_ordered(resolver, name, window, err));
     *out = window;
     return OK;
 }

@@ -6,6 +6,24 @@
 
 /* ---- windows ---- */
 
+/* Whether Spark knows the value while it builds the tree: no names, no calls. */
+static bool is_value(const struct ast_expr *expr)
+{
+    switch (expr->kind) {
+    case AST_EXPR_LITERAL:
+    case AST_EXPR_PARAMETER:
+        return true;
+    case AST_EXPR_UNARY:
+        return is_value(expr->operands.left);
+    case AST_EXPR_BINARY:
+        return is_value(expr->operands.left) && is_value(expr->operands.right);
+    case AST_EXPR_CAST:
+        return is_value(expr->cast.operand);
+    default:
+        return false;
+    }
+}
+
 static enum status frame_bound(struct parser *parser, struct ast_bound *out)
 {
     *out = (struct ast_bound){.position = parser_position(parser)};
@@ -26,6 +44,11 @@ static enum status frame_bound(struct parser *parser, struct ast_bound *out)
             out->kind = AST_BOUND_FOLLOWING;
         else
             return parser_unexpected(parser);
+        if (!is_value(out->expr)) {
+            (void)error_raise(parser->err, STATUS_INVALID_SQL_SYNTAX__INVALID_WINDOW_FRAME_BOUND,
+                              NULL);
+            TRY(parser_later(parser));
+        }
     }
     out->position_end = parser_position_end(parser);
     return OK;
