@@ -291,13 +291,26 @@ static enum status find_group(struct partial *partial, struct bytes key, uint64_
 struct rows {
     const struct batch *batch;
     const struct vector *time; /* NULL: groups do not end */
+    const int64_t *ends;       /* the values of `time`, if it has neither NULLs nor constants */
     struct bytes *keys;        /* of the i-th selected row */
     uint64_t *hashes;
     uint8_t **blocks; /* of row: wanted */
 };
 
+/* A column of times, or of windows that end at them. */
+static const int64_t *plain_times(const struct vector *time)
+{
+    if (time->validity != NULL || time->constant)
+        return NULL;
+    if (time->type->id == TYPE_STRUCT)
+        return plain_times(time->children[1]);
+    return time->type->id == TYPE_VOID ? NULL : VECTOR_VALUES(const int64_t, time);
+}
+
 static int64_t end_of(const struct rows *rows, uint32_t row)
 {
+    if (rows->ends != NULL)
+        return rows->ends[row];
     return rows->time == NULL ? STATE_NO_END : event_time_at(rows->time, row);
 }
 
@@ -343,8 +356,10 @@ static enum status assign_groups(struct partial *partial, struct exec_context *c
                            selected, rows->keys, err));
     for (uint32_t i = 0; i < selected; i++)
         rows->hashes[i] = state_hash(rows->keys[i]);
-    if (partial->event_time_key >= 0)
+    if (partial->event_time_key >= 0) {
         rows->time = inputs[partial->event_time_key];
+        rows->ends = plain_times(rows->time);
+    }
     TRY((partial->direct ? add_groups : find_groups)(partial, rows, err));
     partial->rows += selected;
     if (partial->rows > PROBE_ROWS && partial->count > partial->rows - partial->rows / 4)

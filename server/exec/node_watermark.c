@@ -7,6 +7,7 @@
 #include "base/check.h"
 
 #define WATERMARK_MAGIC 0x3a7e4301U
+#define FAR_MS          ((int64_t)1 << 50) /* BATCH_ROWS_MAX of them have a sum of 64 bits */
 
 struct watermark {
     uint32_t magic;
@@ -58,6 +59,30 @@ static const struct vector *time_of(const struct vector *column)
                                                                       : column;
 }
 
+/* Times without NULLs, summed as integers.  False: they are too far away for that, and nothing has
+ * been added. */
+static bool add_times(struct event_time_stats *stats, const struct batch *batch,
+                      const int64_t *times_us)
+{
+    uint64_t sum_ms = 0;
+    int64_t min_us = INT64_MAX;
+    int64_t max_us = INT64_MIN;
+    for (uint32_t i = 0; i < batch->selected; i++) {
+        int64_t time_us = times_us[batch_row(batch, i)];
+        min_us = time_us < min_us ? time_us : min_us;
+        max_us = time_us > max_us ? time_us : max_us;
+        sum_ms += (uint64_t)floor_ms(time_us);
+    }
+    struct event_time_stats more = {.count = batch->selected,
+                                    .min_ms = floor_ms(min_us),
+                                    .max_ms = floor_ms(max_us),
+                                    .sum_ms = (double)(int64_t)sum_ms};
+    if (batch->selected == 0 || more.min_ms < -FAR_MS || more.max_ms > FAR_MS)
+        return false;
+    event_time_stats_merge(stats, &more);
+    return true;
+}
+
 static enum status watermark_push(struct exec_node *self, struct exec_context *ctx, uint32_t input,
                                   const struct batch *batch, struct error *err)
 {
@@ -67,6 +92,10 @@ static enum status watermark_push(struct exec_node *self, struct exec_context *c
     const struct vector *column = batch->columns[self->plan->watermark.column];
     const struct vector *time = time_of(column);
     const int64_t *cells = VECTOR_VALUES(const int64_t, time);
+    bool plain = column->validity == NULL && time->validity == NULL && !column->constant &&
+                 !time->constant && time->type->id != TYPE_VOID;
+    if (plain && add_times(&watermark->stats, batch, cells))
+        return exec_emit(self, ctx, batch, err);
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
         bool is_null = vector_is_null(column, row) || vector_is_null(time, row);

@@ -98,7 +98,15 @@ static inline uint8_t *state_value(struct state_entry *entry)
 /* As memcmp(), which takes longer for a few bytes, to say so. */
 static inline bool state_same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
 {
-    uint64_t words[4];
+    uint64_t words[8];
+    if (size - 16 <= 16) {
+        memcpy(&words[0], a, 16);
+        memcpy(&words[2], a + size - 16, 16);
+        memcpy(&words[4], b, 16);
+        memcpy(&words[6], b + size - 16, 16);
+        return ((words[0] ^ words[4]) | (words[1] ^ words[5]) | (words[2] ^ words[6]) |
+                (words[3] ^ words[7])) == 0;
+    }
     if (size - 8 > 8) /* also less than 8 */
         return size == 0 || memcmp(a, b, size) == 0;
     memcpy(&words[0], a, 8);

@@ -94,6 +94,62 @@ static void text_keeps_its_order_with_zero_bytes_inside(void **state)
     assert_ordered(column);
 }
 
+/* Texts of a few bytes are looked at in words. */
+static void a_zero_byte_counts_wherever_it_stands(void **state)
+{
+    (void)state;
+    char text[41];
+    for (uint32_t size = 0; size < 41; size++) {
+        for (uint32_t zero = 0; zero <= size; zero++) { /* at `size`: there is none */
+            struct vector *column = vector_of(type_simple(TYPE_STRING), 1);
+            struct vector *back = NULL;
+            struct bytes key;
+            memset(text, 0x80, sizeof text);
+            for (uint32_t i = 0; i < size; i += 3)
+                text[i] = 1;
+            text[zero] = 0;
+            VECTOR_VALUES(struct bytes, column)[0] = bytes_of(text, size);
+            assert_int_equal(row_key_encode(arena, &column, 1, NULL, 1, &key, &err), OK);
+            assert_int_equal(key.size_bytes, 1 + size + 2 + (zero < size));
+            assert_int_equal(row_key_decode(arena, &column->type, 1, &key, 1, &back, &err), OK);
+            assert_true(vector_equal(column, 0, back, 0));
+        }
+    }
+}
+
+/* Two times without NULLs are written at once; with an INT behind them they are not. */
+static void windows_have_the_key_of_their_times(void **state)
+{
+    (void)state;
+    static const uint16_t selection[] = {3, 1};
+    const struct type_field fields[] = {{.name = "start", .type = type_simple(TYPE_TIMESTAMP)},
+                                        {.name = "end", .type = type_simple(TYPE_TIMESTAMP)},
+                                        {.name = "n", .type = type_simple(TYPE_INT)}};
+    struct vector *columns[2];
+    struct bytes keys[2][4];
+    for (uint32_t c = 0; c < 2; c++) {
+        const struct type *type = type_struct(arena, fields, c + 2);
+        assert_int_equal(vector_new(arena, type, 4, &columns[c], &err), OK);
+        for (uint32_t row = 0; row < 4; row++) {
+            VECTOR_VALUES(int64_t, columns[c]->children[0])[row] = (int64_t)row * 1000000007 - 9;
+            VECTOR_VALUES(int64_t, columns[c]->children[1])[row] = INT64_MAX - (int64_t)row;
+        }
+    }
+    for (uint32_t row = 0; row < 4; row++)
+        VECTOR_VALUES(int32_t, columns[1]->children[2])[row] = 0;
+    for (int some = 0; some < 2; some++) {
+        uint32_t count = some == 1 ? 2 : 4;
+        for (int c = 0; c < 2; c++)
+            assert_int_equal(row_key_encode(arena, &columns[c], 1, some == 1 ? selection : NULL,
+                                            count, keys[c], &err),
+                             OK);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(keys[0][i].size_bytes, 19);
+            assert_true(bytes_equal(keys[0][i], bytes_of(keys[1][i].data, 19)));
+        }
+    }
+}
+
 static void arrays_sort_by_their_elements_and_come_back(void **state)
 {
     (void)state;
@@ -257,6 +313,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_keep_their_order),
         cmocka_unit_test(text_keeps_its_order_with_zero_bytes_inside),
+        cmocka_unit_test(a_zero_byte_counts_wherever_it_stands),
+        cmocka_unit_test(windows_have_the_key_of_their_times),
         cmocka_unit_test(arrays_sort_by_their_elements_and_come_back),
         cmocka_unit_test(values_that_group_together_have_one_key),
         cmocka_unit_test(a_cut_key_is_refused),

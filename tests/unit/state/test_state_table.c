@@ -162,6 +162,24 @@ static void an_image_is_taken_as_it_is(void **state)
     state_table_free(table);
 }
 
+static void bytes_are_the_same_only_if_all_are(void **state)
+{
+    (void)state;
+    uint8_t left[80];
+    uint8_t right[80];
+    for (size_t size = 0; size <= sizeof left; size++) {
+        memset(left, 7, sizeof left);
+        memset(right, 8, sizeof right);
+        memset(right, 7, size);
+        assert_true(state_same_bytes(left, right, size));
+        for (size_t at = 0; at < size; at++) {
+            right[at] ^= 64;
+            assert_false(state_same_bytes(left, right, size));
+            right[at] ^= 64;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +189,7 @@ int main(void)
         cmocka_unit_test(buckets_are_in_order_and_go_as_a_whole),
         cmocka_unit_test(a_small_group_takes_at_most_80_bytes),
         cmocka_unit_test(an_image_is_taken_as_it_is),
+        cmocka_unit_test(bytes_are_the_same_only_if_all_are),
     };
     return cmocka_run_group_tests_name("state/state_table", tests, NULL, NULL);
 }
