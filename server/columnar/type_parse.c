@@ -37,6 +37,8 @@ struct parser {
     size_t at;
     struct token token; /* the next one */
     int depth;
+    bool in_comment;       /* the syntax error is behind COMMENT */
+    bool plain;            /* the token before the next one is a type's keyword, and all of it */
     bool refuse_char;      /* CHAR and VARCHAR are errors here */
     struct error deferred; /* of meaning: raised if the syntax is right */
     struct error later;    /* the errors of meaning after it, never looked at */
@@ -110,10 +112,12 @@ static enum status syntax_error(struct parser *parser, bool extra)
     const struct token *token = &parser->token;
     char near[TOKEN_MAX + 4];
     char hint[TOKEN_MAX + 24] = "";
+    int size = token->end - token->start;
     if (token->kind == TOKEN_END)
         (void)snprintf(near, sizeof(near), "end of input");
     else
-        (void)snprintf(near, sizeof(near), "'%s'", token->text);
+        (void)snprintf(near, sizeof(near), "'%.*s'", size > TOKEN_MAX ? TOKEN_MAX : size,
+                       (const char *)parser->input.data + token->start);
     if (extra)
         (void)snprintf(hint, sizeof(hint), ": extra input %s", near);
     return error_raise_at(parser->err, STATUS_PARSE_SYNTAX_ERROR, token->start, token->end, "error",
@@ -134,20 +138,24 @@ static enum status next_token(struct parser *parser)
     if (is_word_byte(c)) {
         size_t size = 0;
         token->kind = TOKEN_WORD;
-        while (parser->at < parser->input.size_bytes &&
-               is_word_byte(parser->input.data[parser->at]) && size + 1 < TOKEN_MAX)
+        bool number = c >= '0' && c <= '9';
+        while (parser->at < parser->input.size_bytes && size + 1 < TOKEN_MAX &&
+               (is_word_byte(parser->input.data[parser->at]) ||
+                (number && parser->input.data[parser->at] == '.')))
             token->text[size++] = (char)parser->input.data[parser->at++];
         token->text[size] = '\0';
     } else if (c == '`' || c == '\'' || c == '"') {
         token->kind = c == '`' ? TOKEN_QUOTED : TOKEN_STRING;
         if (!read_quoted(parser, c)) {
             (void)snprintf(token->text, sizeof(token->text), "%c", c);
+            token->end = token->start + 1;
             return syntax_error(parser, false);
         }
     } else {
         token->kind = TOKEN_SYMBOL;
-        (void)snprintf(token->text, sizeof(token->text), "%c", c);
-        parser->at++;
+        bool pair = starts(parser, "<>");
+        (void)snprintf(token->text, sizeof(token->text), "%s", pair ? "<>" : (char[]){(char)c, 0});
+        parser->at += pair ? 2 : 1;
     }
     token->end = (int)parser->at;
     return OK;
@@ -169,9 +177,15 @@ static bool at_word(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_WORD && equal_ignoring_case(parser->token.text, word);
 }
 
+static bool is_number(const struct token *token)
+{
+    return token->kind == TOKEN_WORD && strspn(token->text, "0123456789.") == strlen(token->text);
+}
+
 static bool at_symbol(const struct parser *parser, char symbol)
 {
-    return parser->token.kind == TOKEN_SYMBOL && parser->token.text[0] == symbol;
+    return parser->token.kind == TOKEN_SYMBOL && parser->token.text[0] == symbol &&
+           parser->token.text[1] == '\0';
 }
 
 static enum status expect_symbol(struct parser *parser, char symbol)
@@ -362,21 +376,36 @@ static enum status make_named(struct parser *parser, const struct token *name,
     return OK;
 }
 
+/* The words one after another, or none of them. */
+static enum status take_words(struct parser *parser, const char *const *words, bool *taken)
+{
+    struct token first = parser->token;
+    size_t at = parser->at;
+    *taken = false;
+    for (; *words != NULL; words++) {
+        if (!at_word(parser, *words)) {
+            parser->token = first;
+            parser->at = at;
+            return OK;
+        }
+        TRY(next_token(parser));
+    }
+    *taken = true;
+    return OK;
+}
+
 /* TIMESTAMP [WITH LOCAL TIME ZONE | WITHOUT TIME ZONE] */
 static enum status parse_time_zone_words(struct parser *parser, const struct type **type)
 {
-    if (at_word(parser, "with")) {
-        TRY(next_token(parser));
-        TRY(expect_word(parser, "local"));
-    } else if (at_word(parser, "without")) {
-        TRY(next_token(parser));
-        if ((*type)->id == TYPE_TIMESTAMP)
-            *type = type_simple(TYPE_TIMESTAMP_NTZ);
-    } else {
-        return OK;
-    }
-    TRY(expect_word(parser, "time"));
-    return expect_word(parser, "zone");
+    static const char *const with[] = {"with", "local", "time", "zone", NULL};
+    static const char *const without[] = {"without", "time", "zone", NULL};
+    bool taken;
+    if (at_word(parser, "with"))
+        return take_words(parser, with, &taken);
+    TRY(take_words(parser, without, &taken));
+    if (taken && (*type)->id == TYPE_TIMESTAMP)
+        *type = type_simple(TYPE_TIMESTAMP_NTZ);
+    return OK;
 }
 
 static int interval_word(const struct parser *parser)
@@ -388,8 +417,14 @@ static int interval_word(const struct parser *parser)
     return -1;
 }
 
-static enum status parse_interval(struct parser *parser, const struct token *name,
-                                  const struct type **out)
+static enum status parse_interval_end(struct parser *parser, int from, int to,
+                                      const struct type **out)
+{
+    *out = type_interval(parser->arena, (enum interval_field)from, (enum interval_field)to);
+    return next_token(parser);
+}
+
+static enum status parse_interval(struct parser *parser, const struct type **out)
 {
     int from = interval_word(parser);
     int to = from;
@@ -397,17 +432,19 @@ static enum status parse_interval(struct parser *parser, const struct token *nam
         *out = type_simple(TYPE_INTERVAL);
         return OK;
     }
+    parser->plain = false;
     TRY(next_token(parser));
     if (at_word(parser, "to")) {
+        struct token word = parser->token;
+        size_t at = parser->at;
         TRY(next_token(parser));
         to = interval_word(parser);
-        if (to < 0)
-            return syntax_error(parser, false);
-        TRY(next_token(parser));
-        if (to <= from || (from <= INTERVAL_MONTH) != (to <= INTERVAL_MONTH)) {
-            defer_unsupported(parser, name, "");
-            to = from;
-        }
+        bool fits = to > from && (from <= INTERVAL_MONTH) == (to <= INTERVAL_MONTH);
+        if (fits)
+            return parse_interval_end(parser, from, to, out);
+        parser->token = word; /* TO is not a part of the type then */
+        parser->at = at;
+        to = from;
     }
     *out = type_interval(parser->arena, (enum interval_field)from, (enum interval_field)to);
     return OK;
@@ -440,22 +477,26 @@ static enum status parse_field(struct parser *parser, bool colon, struct type_fi
     *out = (struct type_field){.nullable = true};
     if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_QUOTED)
         return syntax_error(parser, false);
-    const char *text = parser->token.text;
-    if (parser->token.kind == TOKEN_WORD && strspn(text, "0123456789") == strlen(text))
+    if (is_number(&parser->token))
         return syntax_error(parser, false);
-    out->name = arena_strdup(parser->arena, text);
+    out->name = arena_strdup(parser->arena, parser->token.text);
     TRY(next_token(parser));
     if (colon && at_symbol(parser, ':'))
         TRY(next_token(parser));
     TRY(parse_type(parser, &out->type));
     if (at_word(parser, "not")) {
         TRY(next_token(parser));
+        if (parser->token.kind == TOKEN_END)
+            return error_raise_at(parser->err, STATUS_PARSE_SYNTAX_ERROR, parser->token.start,
+                                  parser->token.end, "error", "end of input", "hint",
+                                  ": missing 'NULL'", NULL);
         TRY(expect_word(parser, "null"));
         out->nullable = false;
     }
     if (at_word(parser, "comment")) {
         TRY(next_token(parser));
-        if (parser->token.kind != TOKEN_STRING)
+        parser->in_comment = parser->token.kind != TOKEN_STRING;
+        if (parser->in_comment)
             return syntax_error(parser, false);
         out->comment = arena_strdup(parser->arena, parser->token.text);
         TRY(next_token(parser));
@@ -511,19 +552,37 @@ static void defer_incomplete(struct parser *parser, const struct token *name)
                              name->start, name->end, NULL);
 }
 
+/* Where what is in the brackets is no type, Spark takes `<` for a comparison: it is what is wrong.
+ */
+static enum status parse_bracket(struct parser *parser, const struct token *name,
+                                 const struct type **out)
+{
+    struct token bracket = parser->token;
+    enum status status = equal_ignoring_case(name->text, "array") ? parse_array(parser, out)
+                         : equal_ignoring_case(name->text, "map") ? parse_map(parser, out)
+                                                                  : parse_struct(parser, out);
+    if (status != STATUS_PARSE_SYNTAX_ERROR || parser->in_comment)
+        return status;
+    parser->token = bracket;
+    error_clear(parser->err);
+    return syntax_error(parser, false);
+}
+
 static enum status parse_nested(struct parser *parser, const struct token *name,
                                 const struct type **out)
 {
-    if (!at_symbol(parser, '<')) {
-        defer_incomplete(parser, name);
-        *out = type_simple(TYPE_STRING);
-        return OK;
+    if (at_symbol(parser, '<'))
+        return parse_bracket(parser, name, out);
+    bool empty = parser->token.kind == TOKEN_SYMBOL && strcmp(parser->token.text, "<>") == 0;
+    if (empty && equal_ignoring_case(name->text, "struct")) {
+        *out = type_struct(parser->arena, NULL, 0);
+        return next_token(parser);
     }
-    if (equal_ignoring_case(name->text, "array"))
-        return parse_array(parser, out);
-    if (equal_ignoring_case(name->text, "map"))
-        return parse_map(parser, out);
-    return parse_struct(parser, out);
+    if (empty)
+        return syntax_error(parser, false);
+    defer_incomplete(parser, name);
+    *out = type_simple(TYPE_STRING);
+    return OK;
 }
 
 static enum status parse_collation(struct parser *parser)
@@ -538,15 +597,39 @@ static enum status parse_collation(struct parser *parser)
     return next_token(parser);
 }
 
+static bool is_type_name(const char *word)
+{
+    static const char *const others[] = {"array", "map",     "struct",   "interval",
+                                         "char",  "varchar", "character"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (equal_ignoring_case(word, others[i]))
+            return true;
+    for (size_t i = 0; i < sizeof(type_names) / sizeof(*type_names); i++)
+        if (equal_ignoring_case(word, type_names[i].name))
+            return true;
+    return false;
+}
+
 static enum status parse_type(struct parser *parser, const struct type **out)
 {
-    if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_QUOTED)
+    bool quoted = parser->token.kind == TOKEN_QUOTED;
+    if ((parser->token.kind != TOKEN_WORD && !quoted) || is_number(&parser->token))
         return syntax_error(parser, false);
     if (parser->depth >= NESTING_MAX)
         return error_raise(parser->err, STATUS_LIMIT_EXCEEDED, "what", "the nesting of a type",
                            "limit", "100", NULL);
     struct token name = parser->token;
     TRY(next_token(parser));
+    struct parameters parameters;
+    if (quoted) { /* no type's name */
+        parser->plain = false;
+        TRY(parse_parameters(parser, &parameters));
+        defer_unsupported(parser, &name, parameters.text);
+        suggest(parser, type_word_meant(name.text));
+        *out = type_simple(TYPE_STRING);
+        return OK;
+    }
+    parser->plain = is_type_name(name.text) && !at_symbol(parser, '(');
     if (equal_ignoring_case(name.text, "array") || equal_ignoring_case(name.text, "map") ||
         equal_ignoring_case(name.text, "struct")) {
         parser->depth++;
@@ -555,8 +638,7 @@ static enum status parse_type(struct parser *parser, const struct type **out)
         return OK;
     }
     if (equal_ignoring_case(name.text, "interval"))
-        return parse_interval(parser, &name, out);
-    struct parameters parameters;
+        return parse_interval(parser, out);
     TRY(parse_parameters(parser, &parameters));
     TRY(make_named(parser, &name, &parameters, out));
     if (equal_ignoring_case(name.text, "string"))
@@ -589,7 +671,7 @@ static enum status finish(struct parser *parser)
         parser->err = err;
         parser->token = extra;
         parser->at = at;
-        return syntax_error(parser, last);
+        return syntax_error(parser, last && !parser->plain);
     }
     if (parser->deferred.status == OK)
         return OK;
@@ -646,15 +728,10 @@ enum status type_parse(struct arena *arena, struct bytes text, const struct type
         error_clear(err);
         return OK;
     }
-    if (second.status == STATUS_UNSUPPORTED_DATATYPE && status == STATUS_PARSE_SYNTAX_ERROR)
-        (void)snprintf(err->text, sizeof err->text, "%s",
-                       second.text); /* the condition is Spark's */
-    /* Columns that parse but mean nothing are nearer to what was written. */
-    if (second.status != STATUS_PARSE_SYNTAX_ERROR && status == STATUS_PARSE_SYNTAX_ERROR &&
-        second.status != STATUS_UNSUPPORTED_DATATYPE) {
-        *err = second;
-        return second.status;
-    }
+    /* Columns that parse but mean nothing are nearer to what was written; the condition is Spark's.
+     */
+    if (second.status != STATUS_PARSE_SYNTAX_ERROR && status == STATUS_PARSE_SYNTAX_ERROR)
+        (void)snprintf(err->text, sizeof err->text, "%s", second.text);
     return status;
 }
 

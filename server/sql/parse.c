@@ -76,6 +76,11 @@ static bool fits_after(const struct parser *parser, enum parser_after after)
         return parser_starts_expr(parser, 0);
     case AFTER_END:
         return parser_kind(parser, 0) == TOKEN_END;
+    case AFTER_VALUE:
+        return parser_kind(parser, 0) != TOKEN_STRING &&
+               parser_kind(parser, 0) != TOKEN_SEMICOLON &&
+               (parser_kind(parser, 0) < TOKEN_INTEGER ||
+                parser_kind(parser, 0) > TOKEN_BIGDECIMAL);
     case AFTER_ITEM:
         return parser_kind(parser, 0) == TOKEN_END || parser_kind(parser, 0) == TOKEN_COMMA ||
                parser_starts_name(parser, 0);

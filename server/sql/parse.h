@@ -49,6 +49,7 @@ enum parser_after {
     AFTER_NOTHING, /* never report it as missing */
     AFTER_EXPR,    /* an expression */
     AFTER_END,     /* the end of the statement */
+    AFTER_VALUE,   /* nearly everything: an operator, an alias, a clause, the end; no literal */
     AFTER_ITEM,    /* what may follow a value in a select list: an alias, a comma, FROM, the end */
 };
 
@@ -155,6 +156,7 @@ MUST_USE enum status parser_window(struct parser *parser, struct ast_window **ou
 MUST_USE enum status parser_named_windows(struct parser *parser, struct ast_named_window_list *out);
 enum ast_unit parser_unit(const struct parser *parser, size_t ahead);
 MUST_USE enum status parser_data_type(struct parser *parser, struct ast_type **out);
+bool parser_is_type(struct bytes word); /* one of the words for a type, not one made up */
 
 /* ---- interval literals (interval_literal.c) ---- */
 

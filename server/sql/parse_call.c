@@ -532,6 +532,20 @@ static enum status trim(struct parser *parser, struct ast_expr **out)
     return finish_trim(parser, expr, out);
 }
 
+/* The `)` behind a type.  Behind the keyword of a type Spark looks further before it decides, and
+ * says then neither what is missing nor what is too much. */
+static enum status close_cast(struct parser *parser)
+{
+    enum token_kind next = parser_kind(parser, 0);
+    const struct token *type = &parser->tokens.items[parser->index - 1];
+    bool keyword = type->kind == TOKEN_WORD && parser_is_type(parser_token_text(parser, type));
+    bool zone = parser_keyword(parser, 0) == KW_WITH;
+    if (keyword && !zone && next != TOKEN_RIGHT_PAREN && next != TOKEN_LEFT_PAREN &&
+        next != TOKEN_LESS)
+        return parser_unexpected(parser);
+    return parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE);
+}
+
 static enum status cast(struct parser *parser, struct ast_expr **out)
 {
     struct ast_expr *expr = parser_node(parser, AST_EXPR_CAST, parser_position(parser));
@@ -549,7 +563,7 @@ static enum status cast(struct parser *parser, struct ast_expr **out)
     if (!as)
         return call_rest(parser, name, word, expr->cast.operand, out);
     TRY(parser_data_type(parser, &expr->cast.type));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(close_cast(parser));
     return parser_finish(parser, expr, out);
 }
 

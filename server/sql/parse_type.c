@@ -128,13 +128,10 @@ static enum status incomplete(struct parser *parser, const struct ast_type *type
     }
 }
 
-static enum status complex_type(struct parser *parser, struct ast_type *type)
+static enum status brackets(struct parser *parser, struct ast_type *type)
 {
-    enum token_kind next = parser_kind(parser, 0);
-    if (type->kind == AST_TYPE_STRUCT && (next == TOKEN_LESS || next == TOKEN_NOT_EQUAL))
+    if (type->kind == AST_TYPE_STRUCT)
         return struct_fields(parser, type);
-    if (next != TOKEN_LESS)
-        return incomplete(parser, type) == OK ? OK : parser_later(parser);
     parser_skip(parser, 1);
     if (type->kind == AST_TYPE_MAP) {
         TRY(nested_type(parser, &type->key));
@@ -142,6 +139,23 @@ static enum status complex_type(struct parser *parser, struct ast_type *type)
     }
     TRY(nested_type(parser, &type->element));
     return close_angle(parser);
+}
+
+/* Where what is in the brackets is no type, Spark takes `<` for a comparison: the type ends before
+ * it.  Behind COMMENT there is no way back. */
+static enum status complex_type(struct parser *parser, struct ast_type *type)
+{
+    enum token_kind next = parser_kind(parser, 0);
+    bool empty = type->kind == AST_TYPE_STRUCT && next == TOKEN_NOT_EQUAL;
+    if (next == TOKEN_LESS || empty) {
+        size_t start = parser->index;
+        enum status status = brackets(parser, type);
+        if (status != STATUS_PARSE_SYNTAX_ERROR ||
+            parser->tokens.items[parser->index - 1].keyword == KW_COMMENT ||
+            !parser_retry(parser, start))
+            return status;
+    }
+    return incomplete(parser, type) == OK ? OK : parser_later(parser);
 }
 
 static enum status interval_fields(struct parser *parser, struct ast_type *type)
@@ -156,16 +170,17 @@ static enum status interval_fields(struct parser *parser, struct ast_type *type)
     }
     type->to = type->from;
     parser_skip(parser, 1);
-    if (!parser_take_keyword(parser, KW_TO))
+    if (parser_keyword(parser, 0) != KW_TO)
         return OK;
-    type->to = parser_unit(parser, 0);
+    type->to = parser_unit(parser, 1);
     bool months = type->from == AST_UNIT_YEAR && type->to == AST_UNIT_MONTH;
     bool times =
         type->from >= AST_UNIT_DAY && type->to > type->from &&
         (type->to == AST_UNIT_HOUR || type->to == AST_UNIT_MINUTE || type->to == AST_UNIT_SECOND);
-    if (!months && !times)
-        return parser_unexpected(parser);
-    parser_skip(parser, 1);
+    if (months || times)
+        parser_skip(parser, 2);
+    else
+        type->to = type->from; /* TO is not a part of the type then */
     return OK;
 }
 
@@ -181,11 +196,15 @@ static void time_zone(struct parser *parser, struct ast_type *type)
     parser_skip(parser, 3 + local);
 }
 
-static enum status type_params(struct parser *parser, int64_t *params, size_t *count)
+static enum status type_params(struct parser *parser, const struct type_name *name, int64_t *params,
+                               size_t *count)
 {
     *count = 0;
-    if (!parser_take(parser, TOKEN_LEFT_PAREN))
+    bool none = name == NULL || name->params_max == 0; /* then `(` may be of something else */
+    if (parser_kind(parser, 0) != TOKEN_LEFT_PAREN ||
+        (none && parser_kind(parser, 1) != TOKEN_INTEGER))
         return OK;
+    parser_skip(parser, 1);
     do {
         if (parser_kind(parser, 0) != TOKEN_INTEGER)
             return parser_unexpected(parser);
@@ -198,12 +217,16 @@ static enum status type_params(struct parser *parser, int64_t *params, size_t *c
     return parser_close_list(parser, *count > 1);
 }
 
+/* The type in capitals, without blanks and backquotes. */
 static const char *upper_text(struct parser *parser, int position, int position_end)
 {
     char *text = arena_sprintf(parser->arena, "\"%.*s\"", position_end - position,
                                (const char *)parser->text.data + position);
-    for (char *c = text; *c != '\0'; c++)
-        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 0x20 : *c);
+    size_t at = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c != '`' && *c != ' ')
+            text[at++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 0x20 : *c);
+    text[at] = '\0';
     return text;
 }
 
@@ -281,22 +304,32 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
     }
 }
 
+static const struct type_name *find_type(struct bytes word)
+{
+    for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+        const char *text = type_names[i].name;
+        if (word.size_bytes == strlen(text) &&
+            strncasecmp((const char *)word.data, text, word.size_bytes) == 0)
+            return &type_names[i];
+    }
+    return NULL;
+}
+
+bool parser_is_type(struct bytes word)
+{
+    return find_type(word) != NULL;
+}
+
 enum status parser_data_type(struct parser *parser, struct ast_type **out)
 {
     struct ast_type *type = arena_new_object(parser->arena, sizeof(*type));
     type->position = parser_position(parser);
     struct ast_name word;
     TRY(parser_name_part(parser, &word));
-    const struct type_name *name = NULL;
-    for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
-        const char *text = type_names[i].name;
-        if (word.text.size_bytes == strlen(text) &&
-            strncasecmp((const char *)word.text.data, text, word.text.size_bytes) == 0)
-            name = &type_names[i];
-    }
+    const struct type_name *name = word.quoted ? NULL : find_type(word.text);
     int64_t params[3] = {0};
     size_t count = 0;
-    TRY(type_params(parser, params, &count));
+    TRY(type_params(parser, name, params, &count));
     if (name == NULL) {
         (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position,
                              parser_position_end(parser), "typeName",
