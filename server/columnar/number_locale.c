@@ -1,11 +1,13 @@
 /* Numbers of languages: see number_locale.h. */
 #include "columnar/number_locale.h"
 
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/decimal.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -149,7 +151,7 @@ const struct number_locale *number_locale_find(const char *tag)
 struct taking {
     struct bytes text;
     size_t used;
-    uint8_t room[ROOM_BYTES]; /* the number as CAST reads it */
+    uint8_t *room; /* the number as CAST reads it: never more bytes than the text */
 };
 
 /* Whether the text goes on with `what`, which is then passed over. */
@@ -232,14 +234,23 @@ static bool take_us(struct taking *taking)
     return true;
 }
 
+static enum text_result parse_in(uint8_t *room, const struct number_locale *locale,
+                                 struct bytes text, const struct type *type, int128 *out)
+{
+    struct taking taking = {.text = text, .room = room};
+    if (!(locale == &united_states ? take_us(&taking) : take_number(locale, &taking)))
+        return TEXT_INVALID;
+    return decimal_cast(bytes_of(room, taking.used), type->precision, type->scale, out);
+}
+
 enum text_result number_locale_parse_decimal(const struct number_locale *locale, struct bytes text,
                                              const struct type *type, int128 *out)
 {
-    struct taking taking;
-    taking.text = text;
-    taking.used = 0;
-    if (text.size_bytes > sizeof taking.room ||
-        !(locale == &united_states ? take_us(&taking) : take_number(locale, &taking)))
-        return TEXT_INVALID;
-    return decimal_cast(bytes_of(taking.room, taking.used), type->precision, type->scale, out);
+    uint8_t room[ROOM_BYTES];
+    if (text.size_bytes <= sizeof room)
+        return parse_in(room, locale, text, type, out);
+    uint8_t *large = heap_malloc(text.size_bytes); /* a number of so many digits is rare */
+    enum text_result result = parse_in(large, locale, text, type, out);
+    free(large);
+    return result;
 }

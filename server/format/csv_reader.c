@@ -5,6 +5,7 @@
  * value that does not fit; the values that do fit stay.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/datetime_words.h"
 #include "columnar/decimal.h"
@@ -267,8 +268,7 @@ static enum status csv_open(const struct format_reader *opaque, struct byte_stre
         (void)error_raise(err, STATUS_INVALID_DELIMITER_VALUE__EMPTY_STRING, NULL);
         return failed_read_file(split->path, err);
     }
-    struct csv_task *task = calloc(1, sizeof *task);
-    CHECK(task != NULL);
+    struct csv_task *task = heap_calloc(1, sizeof *task);
     task->magic = CSV_TASK_MAGIC;
     task->reader = reader;
     task->path = split->path;
@@ -276,8 +276,7 @@ static enum status csv_open(const struct format_reader *opaque, struct byte_stre
     task->local_is_utc = reader->options.time.zone == timezone_utc();
     task->at_start = split->start == 0;
     task->header_pending = reader->header && split->start == 0;
-    task->days = calloc(reader->options.column_count + 1, sizeof *task->days);
-    CHECK(task->days != NULL);
+    task->days = heap_calloc(reader->options.column_count + 1, sizeof *task->days);
     line_reader_init(&task->lines, take, split, reader->options.separator,
                      reader->options.record_bytes_max);
     if (reader->options.multi_line)
@@ -303,42 +302,50 @@ static void csv_close(struct record_reader *opaque)
 
 /* Values. */
 
+/* NUL-terminated for the C library; so long only with zeros that say nothing. */
+static bool hexadecimal_double(struct bytes text, bool narrow, double *out)
+{
+    char copy[512];
+    char *end = NULL;
+    if (text.size_bytes >= sizeof copy)
+        return false;
+    memcpy(copy, text.data, text.size_bytes);
+    copy[text.size_bytes] = '\0';
+    if (strpbrk(copy, "pP") == NULL)
+        return false;
+    *out = narrow ? (double)strtof(copy, &end) : strtod(copy, &end);
+    return end == copy + text.size_bytes;
+}
+
 /* Java's Float.parseFloat and Double.parseDouble: blanks around, a suffix, hexadecimal. */
 static bool java_double(struct bytes text, bool narrow, double *out)
 {
-    char copy[512];
     while (text.size_bytes > 0 && *text.data <= ' ')
         text = bytes_of(text.data + 1, text.size_bytes - 1);
     while (text.size_bytes > 0 && text.data[text.size_bytes - 1] <= ' ')
         text.size_bytes--;
-    if (text.size_bytes == 0 || text.size_bytes >= sizeof copy)
+    bool negative = text.size_bytes > 0 && *text.data == '-';
+    size_t sign = negative || (text.size_bytes > 0 && *text.data == '+');
+    struct bytes word = bytes_of(text.data + sign, text.size_bytes - sign);
+    if (word.size_bytes == 0)
         return false;
-    memcpy(copy, text.data, text.size_bytes);
-    copy[text.size_bytes] = '\0';
-    const char *word = copy + (*copy == '-' || *copy == '+');
-    bool hex = word[0] == '0' && (word[1] | 0x20) == 'x';
-    if (!hex && (word[0] < '0' || word[0] > '9') && word[0] != '.') {
-        bool nan = strcmp(word, "NaN") == 0;
-        if (!nan && strcmp(word, "Infinity") != 0)
+    bool hex = word.size_bytes > 1 && word.data[0] == '0' && (word.data[1] | 0x20) == 'x';
+    if (!hex && (word.data[0] < '0' || word.data[0] > '9') && word.data[0] != '.') {
+        bool nan = bytes_equal(word, bytes_of_text("NaN"));
+        if (!nan && !bytes_equal(word, bytes_of_text("Infinity")))
             return false;
-        *out = nan ? __builtin_nan("") : *copy == '-' ? -__builtin_inf() : __builtin_inf();
+        *out = nan ? __builtin_nan("") : negative ? -__builtin_inf() : __builtin_inf();
         return true;
     }
-    if (hex && strpbrk(word, "pP") == NULL)
-        return false;
-    char last = copy[text.size_bytes - 1];
-    if (last != '\0' && strchr("fFdD", last) != NULL)
-        copy[--text.size_bytes] = '\0';
-    if (hex) {
-        char *end = NULL;
-        *out = narrow ? (double)strtof(copy, &end) : strtod(copy, &end);
-        return end != copy && *end == '\0';
-    }
+    uint8_t last = text.data[text.size_bytes - 1];
+    if (last == 'f' || last == 'F' || last == 'd' || last == 'D')
+        text.size_bytes--;
+    if (hex)
+        return hexadecimal_double(text, narrow, out);
     float small = 0;
-    struct bytes plain = bytes_of(copy, text.size_bytes);
     if (!narrow)
-        return number_parse_double(plain, out) != TEXT_INVALID;
-    enum text_result result = number_parse_float(plain, &small);
+        return number_parse_double(text, out) != TEXT_INVALID;
+    enum text_result result = number_parse_float(text, &small);
     *out = (double)small;
     return result != TEXT_INVALID;
 }

@@ -1,6 +1,8 @@
 /* The CSV reader: values, quotes, NULLs, headers, broken records, several lines. */
 #include "format_case.h"
 
+#include <stdio.h>
+
 static void test_values_of_every_kind(void **state)
 {
     (void)state;
@@ -47,6 +49,30 @@ static void test_decimals_of_a_language(void **state)
     test.options[2] = NULL;
     test.input = "{\"a\":\"1,5\"}\n{\"a\":1.5}\n";
     expect_rows(test, "1.50\n1.50\n");
+}
+
+/* Thousands of digits: a value as any other, not a broken record. */
+static void test_numbers_of_any_length(void **state)
+{
+    (void)state;
+    static char input[32 * 1024];
+    char digits[3001];
+    memset(digits, '1', sizeof digits - 1);
+    digits[sizeof digits - 1] = '\0';
+    (void)snprintf(input, sizeof input, "0.%s,0.%s,0.%s,0.%s\n-%s,%sd,1,x%s\n", digits, digits,
+                   digits, digits, digits, digits, digits);
+    struct format_case test = {.format = "csv",
+                               .schema = "d DOUBLE, f FLOAT, e DECIMAL(5,3), g DECIMAL(5,3)",
+                               .input = input};
+    expect_rows(test, "0.1111111111111111|0.11111111|0.111|0.111\n-Infinity|Infinity|1.000|NULL\n");
+    test.schema = "e DECIMAL(5,3)";
+    test.options[0] = "locale";
+    test.options[1] = "de";
+    (void)snprintf(input, sizeof input, "\"0,%s\"\n", digits);
+    expect_rows(test, "0.111\n");
+    test.format = "json";
+    (void)snprintf(input, sizeof input, "{\"e\":\"0,%s\"}\n", digits);
+    expect_rows(test, "0.111\n");
 }
 
 static void test_a_quote_that_stays_open(void **state)
@@ -243,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_values_of_every_kind),
         cmocka_unit_test(test_quotes),
         cmocka_unit_test(test_decimals_of_a_language),
+        cmocka_unit_test(test_numbers_of_any_length),
         cmocka_unit_test(test_a_quote_that_stays_open),
         cmocka_unit_test(test_stray_quotes),
         cmocka_unit_test(test_separators),
