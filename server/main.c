@@ -140,8 +140,22 @@ static enum status take_data_dir(struct server *server, struct error *err)
     return status == OK ? OK : error_wrap(err, "data directory");
 }
 
+/* The file is of use to scripts that look for a port, and a full disk is no reason not to serve:
+ * what is to be deleted from it is deleted by the API.  An older one would name another server. */
+static void announce_in(struct server *server, const char *path, struct bytes json)
+{
+    struct error err = ERROR_INIT;
+    if (vfs_put(vfs_posix(), path, json, false, &err) == OK)
+        return;
+    log_error_event(server->log, LOG_WARN, "server_not_announced", &err,
+                    (struct log_field[]){log_text("path", path), {0}});
+    error_clear(&err);
+    if (vfs_remove(vfs_posix(), path, &err) != OK)
+        error_clear(&err);
+}
+
 /* <dataDir>/server.json tells scripts and tests where the server listens. */
-static enum status announce(struct server *server, struct error *err)
+static void announce(struct server *server)
 {
     const char *listen = config_text(server->config, SETTING_listen);
     struct buffer url = {0}, json = {0};
@@ -159,18 +173,14 @@ static enum status announce(struct server *server, struct error *err)
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/server.json",
                    config_text(server->config, SETTING_dataDir));
-    enum status status = vfs_put(vfs_posix(), path, buffer_bytes(&json), false, err);
-    if (status == OK) {
-        (void)printf("Tidemill " TIDEMILL_VERSION " listens on %s\n", buffer_text(&url));
-        (void)fflush(stdout);
-        log_event(server->log, LOG_INFO, "server_started",
-                  (struct log_field[]){log_text("version", TIDEMILL_VERSION),
-                                       log_text("url", buffer_text(&url)),
-                                       {0}});
-    }
+    announce_in(server, path, buffer_bytes(&json));
+    (void)printf("Tidemill " TIDEMILL_VERSION " listens on %s\n", buffer_text(&url));
+    (void)fflush(stdout);
+    log_event(server->log, LOG_INFO, "server_started",
+              (struct log_field[]){
+                  log_text("version", TIDEMILL_VERSION), log_text("url", buffer_text(&url)), {0}});
     buffer_fini(&url);
     buffer_fini(&json);
-    return status;
 }
 
 static enum status server_open(struct server *server, struct error *err)
@@ -191,7 +201,8 @@ static enum status server_open(struct server *server, struct error *err)
     };
     TRY(control_begin(&options, &server->control, err));
     TRY(api_open(server->control, &server->api, &server->port, err));
-    return announce(server, err);
+    announce(server);
+    return OK;
 }
 
 static int serve(const struct arguments *arguments, struct config *config)
