@@ -191,6 +191,42 @@ static enum status check_aliases(const struct ast_name_list *names, uint32_t col
     return err->status;
 }
 
+/* LATERAL VIEW knows functions that are in no FROM, and where Spark looks for them is its own. */
+static enum status find_view_function(struct analyzer *analyzer, const struct ast_relation *ast,
+                                      int position, const char **name, struct error *err)
+{
+    static const char *const tables[] = {"range", "variant_explode", "variant_explode_outer"};
+    const struct ast_path *path = &ast->lateral_view.function;
+    *name = name_text(analyzer, &path->parts[path->count - 1]);
+    if (path->count > 2)
+        return error_raise(err, STATUS_INVALID_SQL_SYNTAX__UNSUPPORTED_FUNC_NAME, "funcName",
+                           path_quoted(analyzer, path), NULL);
+    const char *schema = path->count < 2 ? NULL : name_text(analyzer, &path->parts[0]);
+    if (schema != NULL && !name_equal(analyzer, schema, "builtin") &&
+        !name_equal(analyzer, schema, "default"))
+        return error_raise_at(
+            err, STATUS_SCHEMA_NOT_FOUND, position, ast->position_end, "schemaName",
+            arena_sprintf(analyzer->arena, "`spark_catalog`.%s", text_quoted(analyzer, schema)),
+            NULL);
+    const struct function *function = function_find(*name);
+    bool table = false;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+        table = table || name_equal(analyzer, *name, tables[i]);
+    if (!table && function != NULL && (function->flags & FUNCTION_OPERATOR) == 0)
+        return OK;
+    if (aggregate_find(*name) != NULL)
+        return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, position,
+                              ast->position_end, "functionName", text_quoted(analyzer, *name),
+                              "classCanonicalName", *name, NULL);
+    struct error hint = ERROR_INIT; /* the words are those of any function */
+    routine_unresolved(analyzer, path, &hint);
+    (void)error_raise_at(
+        err, STATUS_ROUTINE_NOT_FOUND, position, ast->position_end, "routineName",
+        arena_sprintf(analyzer->arena, "`default`.%s", text_quoted(analyzer, *name)), NULL);
+    (void)snprintf(err->text, sizeof err->text, "%s", hint.text);
+    return err->status;
+}
+
 static enum status resolve_lateral_view(struct analyzer *analyzer, const struct ast_relation *ast,
                                         struct relation *input, struct relation *out,
                                         struct expr_list *outer_refs, struct error *err)
@@ -201,15 +237,10 @@ static enum status resolve_lateral_view(struct analyzer *analyzer, const struct 
                        ? ast->position
                        : text_next(analyzer, ast->lateral_view.input->position_end);
     TRY(resolve_list(&resolver, &ast->lateral_view.args, &args, err));
-    const char *name = name_text(
-        analyzer, &ast->lateral_view.function.parts[ast->lateral_view.function.count - 1]);
-    const struct function *function = function_find(name);
-    if (function == NULL || (function->flags & FUNCTION_OPERATOR) != 0) {
-        routine_unresolved(analyzer, &ast->lateral_view.function, err);
-        return error_at(err, ast->position, ast->position_end);
-    }
+    const char *name;
+    TRY(find_view_function(analyzer, ast, position, &name, err));
     struct expr *generator;
-    TRY(resolve_function(&resolver, name, args.items, args.count, ast->position, ast->position_end,
+    TRY(resolve_function(&resolver, name, args.items, args.count, position, ast->position_end,
                          &generator, err));
     if (generator->kind != EXPR_GENERATOR)
         return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, position,
@@ -402,8 +433,8 @@ static enum status resolve_known_table_function(struct analyzer *analyzer,
         return known ? error_raise_at(err, STATUS_NOT_A_TABLE_FUNCTION, ast->position,
                                       ast->position_end, "functionName",
                                       path_quoted(analyzer, &ast->function.name), NULL)
-                     : error_raise_at(err, STATUS_UNRESOLVABLE_TABLE_VALUED_FUNCTION, ast->position,
-                                      ast->position_end, "name",
+                     : error_raise_at(err, STATUS_UNRESOLVABLE_TABLE_VALUED_FUNCTION,
+                                      ast->function.name.position, ast->position_end, "name",
                                       path_quoted(analyzer, &ast->function.name), NULL);
     }
     struct expr_list args = {0};

@@ -104,9 +104,15 @@ static enum status in_values(struct resolver *resolver, const struct ast_expr *a
 static const char *in_sql(struct resolver *resolver, const struct expr_list *values)
 {
     struct buffer text = {0};
-    for (uint32_t i = 0; i < values->count; i++)
-        buffer_printf(&text, "%s%s", i > 0 ? ", " : "",
-                      expr_name(resolver->analyzer, values->items[i]));
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct expr *value = values->items[i];
+        buffer_add_text(&text, i > 0 ? ", " : "");
+        if (values->count > 1 && value->kind == EXPR_COLUMN)
+            buffer_printf(&text, "'%s', ", value->column.name);
+        else if (values->count > 1)
+            buffer_printf(&text, "'col%u', ", i + 1);
+        buffer_add_text(&text, expr_name(resolver->analyzer, value));
+    }
     const char *sql = arena_sprintf(resolver->analyzer->arena, "\"(%s%s%s IN (listquery()))\"",
                                     values->count > 1 ? "named_struct(" : "", buffer_text(&text),
                                     values->count > 1 ? ")" : "");
@@ -152,6 +158,11 @@ static enum status raise_in_types(struct resolver *resolver, const struct ast_ex
                           (*c >= '0' && *c <= '9'));
     if (!plain)
         right = text_quoted(analyzer, right);
+    const struct expr *source = plan->kind == LOGICAL_PROJECT ? plan->project.exprs[at] : NULL;
+    const char *of =
+        source != NULL && source->kind == EXPR_COLUMN ? source->column.qualifier : NULL;
+    if (of != NULL && strcmp(source->column.name, column->name) == 0)
+        right = arena_sprintf(analyzer->arena, "%s.%s", of, right);
     return error_raise_at(err, STATUS_DATATYPE_MISMATCH__IN_SUBQUERY_DATA_TYPE_MISMATCH,
                           text_next(analyzer, ast->in.value->position_end), ast->position_end,
                           "sqlExpr", in_sql(resolver, values), "mismatchedColumns",
@@ -200,6 +211,12 @@ static enum status resolve_in_subquery(struct resolver *resolver, const struct a
         types[i] = type_equal(a, b) ? a : coercion_common(&analyzer->functions, a, b);
         if (types[i] == NULL)
             return raise_in_types(resolver, ast, &values, plan, i, err);
+        if (!type_is_orderable(types[i]))
+            return error_raise_at(err, STATUS_DATATYPE_MISMATCH__INVALID_ORDERING_TYPE,
+                                  text_next(analyzer, ast->in.value->position_end),
+                                  ast->position_end, "functionName", "`insubquery`", "dataType",
+                                  type_quoted(analyzer, types[i]), "sqlExpr",
+                                  in_sql(resolver, &values), NULL);
     }
     for (uint32_t i = 0; i < values.count; i++)
         values.items[i] = coercion_cast(&analyzer->functions, values.items[i], types[i]);

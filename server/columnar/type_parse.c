@@ -361,6 +361,9 @@ static enum status make_named(struct parser *parser, const struct token *name,
             *out = make_decimal(parser, name, parameters);
         } else if (id == TYPE_TIME && parameters->count == 1 && parameters->values[0] <= 6) {
             *out = type_time(parser->arena, parameters->values[0]);
+        } else if ((id == TYPE_TIMESTAMP || id == TYPE_TIMESTAMP_NTZ) && parameters->count == 1 &&
+                   parameters->values[0] < 6) {
+            (void)error_raise(deferred(parser), STATUS_INVALID_TIMESTAMP_PRECISION, NULL);
         } else if (parameters->count == 0 ||
                    ((id == TYPE_TIMESTAMP || id == TYPE_TIMESTAMP_NTZ) && parameters->count == 1 &&
                     parameters->values[0] == 6)) {

@@ -454,7 +454,7 @@ static enum status finish_trim(struct parser *parser, struct ast_expr *expr, str
 {
     TRY(parser_want_keyword(parser, KW_FROM, AFTER_NOTHING));
     TRY(parser_value(parser, &expr->trim.source));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
     return parser_finish(parser, expr, out);
 }
 
@@ -476,7 +476,7 @@ static enum status finish_form(struct parser *parser, const struct keyword_form 
         add_arg(parser, &list, arg);
     }
     expr->call.args = (struct ast_argument_list){list.items, list.count};
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
     return parser_finish(parser, expr, out);
 }
 
@@ -576,7 +576,7 @@ static enum status extract(struct parser *parser, struct ast_expr **out)
     TRY(parser_name(parser, &expr->extract.field));
     parser_skip(parser, 1);
     TRY(parser_value(parser, &expr->extract.source));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
     return parser_finish(parser, expr, out);
 }
 
@@ -595,7 +595,7 @@ static enum status timestamp_unit(struct parser *parser, enum ast_expr_kind kind
     TRY(parser_value(parser, &expr->timestamp.first));
     TRY(parser_want(parser, TOKEN_COMMA, AFTER_NOTHING));
     TRY(parser_value(parser, &expr->timestamp.second));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
     return parser_finish(parser, expr, out);
 }
 

@@ -177,6 +177,19 @@ static enum status between(struct parser *parser, struct ast_expr *expr)
     return parser_value(parser, &expr->between.high);
 }
 
+/* Whether the parenthesis at `start` is closed right before the one that was just read. */
+static bool is_list_of_one(const struct parser *parser, size_t start)
+{
+    size_t open = 0, i = start;
+    for (; i < parser->index; i++) {
+        open += parser->tokens.items[i].kind == TOKEN_LEFT_PAREN ? 1 : 0;
+        open -= parser->tokens.items[i].kind == TOKEN_RIGHT_PAREN ? 1 : 0;
+        if (open == 0)
+            break;
+    }
+    return i + 2 == parser->index;
+}
+
 static enum status in_list(struct parser *parser, struct ast_expr *expr)
 {
     int position = parser_position(parser);
@@ -185,12 +198,17 @@ static enum status in_list(struct parser *parser, struct ast_expr *expr)
         return error_raise_at(parser->err, STATUS_INVALID_SQL_SYNTAX__EMPTY_IN_PREDICATE, position,
                               parser_position_end(parser), NULL);
     size_t start = parser->index;
+    bool nested = parser_kind(parser, 0) == TOKEN_LEFT_PAREN;
     if (parser_starts_query(parser, 0)) {
-        bool nested = parser_kind(parser, 0) == TOKEN_LEFT_PAREN;
         enum status status = parser_query_rule(parser, &expr->in.query);
         if (status == OK)
             status = parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END);
-        if (status == OK || !nested || !parser_retry(parser, start))
+        if (status == OK && nested && is_list_of_one(parser, start)) {
+            /* IN ((SELECT ...)) is a list of one value: it is read again */
+        } else if (status == OK || !nested) {
+            return status;
+        }
+        if (!parser_retry(parser, start))
             return status;
         expr->in.query = NULL;
     }

@@ -37,8 +37,8 @@ static const struct type_name {
     {"DATE", AST_TYPE_DATE, 0, 0},
     {"TIME", AST_TYPE_TIME, 0, 1},
     {"TIMESTAMP", AST_TYPE_TIMESTAMP, 0, 1},
-    {"TIMESTAMP_LTZ", AST_TYPE_TIMESTAMP_LTZ, 0, 0},
-    {"TIMESTAMP_NTZ", AST_TYPE_TIMESTAMP_NTZ, 0, 0},
+    {"TIMESTAMP_LTZ", AST_TYPE_TIMESTAMP_LTZ, 0, 1},
+    {"TIMESTAMP_NTZ", AST_TYPE_TIMESTAMP_NTZ, 0, 1},
     {"VOID", AST_TYPE_VOID, 0, 0},
     {"VARIANT", AST_TYPE_VARIANT, 0, 0},
     {"INTERVAL", AST_TYPE_INTERVAL, 0, 0},
@@ -266,8 +266,14 @@ static enum status scalar_type(struct parser *parser, const struct type_name *na
     if (count < (size_t)name->params_min)
         return error_raise_at(parser->err, STATUS_DATATYPE_MISSING_SIZE, type->position, end,
                               "type", shown, NULL);
-    bool timestamp = type->kind == AST_TYPE_TIMESTAMP || type->kind == AST_TYPE_TIME;
-    if (count > (size_t)name->params_max || (timestamp && count > 0 && first > 6) ||
+    bool timestamp = type->kind == AST_TYPE_TIMESTAMP || type->kind == AST_TYPE_TIMESTAMP_LTZ ||
+                     type->kind == AST_TYPE_TIMESTAMP_NTZ;
+    bool digits = timestamp || type->kind == AST_TYPE_TIME;
+    if (timestamp && count == 1 && first < 6) {
+        (void)error_raise(parser->err, STATUS_INVALID_TIMESTAMP_PRECISION, NULL);
+        TRY(parser_later(parser));
+    }
+    if (count > (size_t)name->params_max || (digits && count > 0 && first > 6) ||
         first > INT32_MAX) {
         (void)error_raise_at(parser->err, STATUS_UNSUPPORTED_DATATYPE, type->position, end,
                              "typeName", shown, NULL);
