@@ -14,6 +14,17 @@
 #define PAGE_SIZE_DEFAULT  100
 #define PAGE_SIZE_MAX      1000
 
+/* Before its directories are looked at: the same request twice is about the name. */
+static enum status check_name_is_free(const struct request *request, const char *name,
+                                      struct error *err)
+{
+    struct query_snapshot *taken = name == NULL ? NULL : control_find(request->api->control, name);
+    if (taken == NULL)
+        return OK;
+    query_snapshot_unref(taken);
+    return error_raise(err, STATUS_QUERY_ALREADY_EXISTS, "query", name, NULL);
+}
+
 /*
  * Checks the spec of the body, for the query `name` (NULL: a new one).  *legal is false if the
  * response already says what is wrong.
@@ -26,6 +37,8 @@ static enum status check_spec(struct request *request, struct response *response
     if (name != NULL) /* a new one is checked where nobody else creates another at the same time */
         control_check_shared(request->api->control, validation->spec, name,
                              validation->diagnostics);
+    else if (!diagnostics_has_errors(validation->diagnostics))
+        TRY(check_name_is_free(request, validation->spec->name, err));
     if (!diagnostics_has_errors(validation->diagnostics))
         control_check_leftover(request->api->control, validation->spec, name,
                                validation->diagnostics);
@@ -76,12 +89,6 @@ static void respond_stored(struct request *request, struct response *response,
 static enum status check_new(struct request *request, const struct validation *validation,
                              struct error *err)
 {
-    const char *name = validation->spec->name;
-    struct query_snapshot *taken = name == NULL ? NULL : control_find(request->api->control, name);
-    if (taken != NULL) {
-        query_snapshot_unref(taken);
-        return error_raise(err, STATUS_QUERY_ALREADY_EXISTS, "query", name, NULL);
-    }
     control_check_shared(request->api->control, validation->spec, NULL, validation->diagnostics);
     const struct diagnostic *first = diagnostics_first_error(validation->diagnostics);
     if (first == NULL)
@@ -289,6 +296,9 @@ static enum status read_filter(const struct request *request, struct list_filter
     const char *label = request_argument(request, "label");
     if (label != NULL) {
         size_t size = strcspn(label, "=");
+        if (size == 0)
+            return error_raise(err, STATUS_INVALID_PARAMETER, "parameter", "label", "value", label,
+                               "expected", "NAME or NAME=VALUE", NULL);
         filter->label_name = arena_strndup(request->arena, label, size);
         filter->label_value = label[size] == '=' ? label + size + 1 : NULL;
     }

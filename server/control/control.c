@@ -215,6 +215,28 @@ static bool is_shared(struct control *control, const struct query_definition *de
     return shared;
 }
 
+/* Writes the name of the query whose checkpoint has the id `owner`, if it is one of these. */
+static void name_owner(struct control *control, char owner[QUERY_NAME_MAX + 1])
+{
+    size_t count = 0;
+    char name[QUERY_NAME_MAX + 1] = "";
+    struct query_snapshot **list = control_list(control, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct query_definition *definition = list[i]->definition;
+        struct identity identity;
+        struct error ignored = ERROR_INIT;
+        bool found = false;
+        if (name[0] == '\0' && definition->checkpoint != NULL &&
+            identity_read(vfs_posix(), definition->checkpoint, &identity, &found, &ignored) == OK &&
+            found && strcmp(identity.query_id, owner) == 0)
+            (void)snprintf(name, sizeof name, "%s", definition->name);
+        query_snapshot_unref(list[i]);
+    }
+    free(list);
+    if (name[0] != '\0')
+        memcpy(owner, name, sizeof name);
+}
+
 static bool may_look(struct control *control, const char *dir)
 {
     struct error ignored = ERROR_INIT;
@@ -236,8 +258,11 @@ void control_check_leftover(struct control *control, const struct query_spec *sp
         !is_owner(checkpoint, owner) &&
         !is_shared(control, definition)) { /* said with its name, then */
         struct error err = ERROR_INIT;
+        char writer[QUERY_NAME_MAX + 1];
+        (void)snprintf(writer, sizeof writer, "%s", owner);
+        name_owner(control, writer);
         (void)error_raise(&err, STATUS_SINK_PATH_IN_USE, "path", definition->sink_path, "queryId",
-                          owner, NULL);
+                          writer, NULL);
         (void)snprintf(err.pointer, sizeof err.pointer, "/sink/options/path");
         (void)diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, &err);
     }

@@ -268,6 +268,63 @@ static void two_queries_never_share_a_checkpoint(void **state)
     delete_query("b");
 }
 
+/* The same request once more is about the name, whatever its first one has written since. */
+static void a_name_that_is_taken_is_said_first(void **state)
+{
+    (void)state;
+    char body[1024];
+    make_dir(&server, "taken");
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"taken\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT "
+        "value FROM c\",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/taken\"}},"
+        "\"desiredState\":\"STOPPED\"}",
+        server.dir);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    write_file(&server, "taken/.tidemill-0f2f1c0a-7a6b-4b0e-9d0c-1f2e3d4c5b6a-3", "");
+    static const char *const paths[] = {"/v1/queries", "/v1/queries?validateOnly=true"};
+    for (size_t i = 0; i < 2; i++)
+        refused(&server, &(struct call){.method = "POST", .path = paths[i], .body = body}, 409,
+                "QUERY_ALREADY_EXISTS");
+    delete_query("taken");
+}
+
+/* By the name that `ls` shows, also where the query writes elsewhere by now. */
+static void the_owner_of_an_output_is_named(void **state)
+{
+    (void)state;
+    char body[1024];
+    make_dir(&server, "owner-in");
+    write_file(&server, "owner-in/1.json", "{\"a\":1}\n");
+    static const char *const outs[] = {"first", "second", "first"};
+    for (int i = 0; i < 3; i++) {
+        const char *name = i == 2 ? "guest" : "owner";
+        char path[64];
+        (void)snprintf(path, sizeof path, "/v1/queries/%s?apply=now", name);
+        (void)snprintf(
+            body, sizeof body,
+            "{\"name\":\"%s\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT\","
+            "\"options\":{\"path\":\"%s/owner-in\"}}},\"sql\":\"SELECT a FROM c\","
+            "\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"%s/owner-%s\"}},"
+            "\"trigger\":{\"availableNow\":true}}",
+            name, server.dir, server.dir, outs[i]);
+        const struct call put = {.method = "PUT",
+                                 .path = path,
+                                 .body = body,
+                                 .headers = {i == 1 ? "If-Match: *" : "If-None-Match: *", NULL}};
+        struct reply reply = call(&server, &put);
+        if (i == 2) {
+            assert_int_equal(reply.status, 409);
+            assert_non_null(strstr(text_of(reply.json, "detail"), "of the query owner:"));
+        } else {
+            assert_in_range(reply.status, 200, 201);
+            await_state(&server, "owner", "FINISHED");
+        }
+        reply_free(&reply);
+    }
+    delete_query("owner");
+}
+
 static void the_list_is_filtered_and_paged(void **state)
 {
     (void)state;
@@ -285,6 +342,9 @@ static void the_list_is_filtered_and_paged(void **state)
     assert_int_equal(json_array_size(list), 1);
     assert_string_equal(text_of(json_array_get(list, 0), "name"), "p3");
     assert_true(json_is_null(json_object_get(page, "nextPageToken")));
+    json_decref(page);
+    page = get(&server, "/v1/queries?label=team", 200); /* with any value */
+    assert_int_equal(json_array_size(json_object_get(page, "queries")), 3);
     json_decref(page);
     page = get(&server, "/v1/queries?label=team%3Dother", 200);
     assert_int_equal(json_array_size(json_object_get(page, "queries")), 0);
@@ -409,6 +469,8 @@ int main(void)
         cmocka_unit_test(validate_only_creates_nothing),
         cmocka_unit_test(an_illegal_spec_is_not_created),
         cmocka_unit_test(two_queries_never_share_a_checkpoint),
+        cmocka_unit_test(a_name_that_is_taken_is_said_first),
+        cmocka_unit_test(the_owner_of_an_output_is_named),
         cmocka_unit_test(the_list_is_filtered_and_paged),
         cmocka_unit_test(replacing_needs_the_etag_that_was_read),
         cmocka_unit_test(a_repeated_post_with_its_key_gets_the_first_answer),
