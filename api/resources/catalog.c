@@ -26,9 +26,15 @@ static void put_limits(struct json_writer *json, const struct config *config)
     json_end_object(json);
 }
 
+static enum status no_arguments(const struct request *request, struct error *err)
+{
+    static const char *const arguments[] = {NULL};
+    return request_check_arguments(request, arguments, err);
+}
+
 enum status get_version(struct request *request, struct response *response, struct error *err)
 {
-    (void)err;
+    TRY(no_arguments(request, err));
     struct json_writer json = json_writer_to(&response->body);
     json_begin_object(&json, NULL);
     json_put_text(&json, "name", "tidemill");
@@ -43,8 +49,7 @@ enum status get_version(struct request *request, struct response *response, stru
 
 enum status get_contract(struct request *request, struct response *response, struct error *err)
 {
-    (void)request;
-    (void)err;
+    TRY(no_arguments(request, err));
     buffer_add(&response->body, contract_text, contract_size);
     response->content_type = "application/yaml";
     return OK;
@@ -52,8 +57,7 @@ enum status get_contract(struct request *request, struct response *response, str
 
 enum status list_connectors(struct request *request, struct response *response, struct error *err)
 {
-    (void)request;
-    (void)err;
+    TRY(no_arguments(request, err));
     buffer_add_text(&response->body, "{\"connectors\":");
     report_connectors(&response->body);
     buffer_add_text(&response->body, "}");
@@ -85,8 +89,7 @@ static void put_condition(struct json_writer *json, enum status status)
 
 enum status list_conditions(struct request *request, struct response *response, struct error *err)
 {
-    (void)request;
-    (void)err;
+    TRY(no_arguments(request, err));
     struct json_writer json = json_writer_to(&response->body);
     json_begin_object(&json, NULL);
     json_begin_array(&json, "conditions");
@@ -99,6 +102,7 @@ enum status list_conditions(struct request *request, struct response *response, 
 
 enum status get_condition(struct request *request, struct response *response, struct error *err)
 {
+    TRY(no_arguments(request, err));
     enum status status = status_find(request->param[0]);
     if (status == OK)
         return error_raise(err, STATUS_CONDITION_NOT_FOUND, "condition", request->param[0], NULL);

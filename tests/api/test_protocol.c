@@ -103,6 +103,13 @@ static void paths_and_methods_by_table(void **state)
         {"GET", "/v1/queries?pageSize=x", 400, "INVALID_PARAMETER"},
         {"GET", "/v1/queries?state=running", 400, "INVALID_PARAMETER"},
         {"GET", "/v1/queries?pageToken=zzz", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/queries?label=", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/queries?label=%3Dweb", 400, "INVALID_PARAMETER"},
+        {"GET", "/v1/connectors?role=sink", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/error-conditions?pageSize=2", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/error-conditions/INVALID_NAME?x", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/version?x=1", 400, "UNKNOWN_PARAMETER"},
+        {"GET", "/v1/openapi.yaml?x=1", 400, "UNKNOWN_PARAMETER"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s %s\n", cases[i].method, cases[i].path);
