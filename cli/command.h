@@ -73,6 +73,8 @@ struct table {
 };
 
 void table_add(struct table *table, const char *const *cells);
+/* One JSON value for each of the table's columns; NULL is printed as that. */
+void table_add_values(struct table *table, const json_t *const *values);
 void table_print(const struct table *table);
 /* JSON objects as rows, with a column for each name, NULL for what is not there; text with control
  * characters as it stands in JSON.  `count` is at least 1. */

@@ -150,11 +150,22 @@ int command_rewind(const struct given *given)
     return code;
 }
 
+/* A row of a join is of one side: the other's columns, which may have the same names, are not its.
+ */
+static const json_t *value_in(const json_t *row, const json_t *column)
+{
+    const char *role = text_at(column, "role"), *side = text_at(row, "side");
+    bool is_left = strcmp(side, "left") == 0, is_right = strcmp(side, "right") == 0;
+    if ((is_left && strcmp(role, "right") == 0) || (is_right && strcmp(role, "left") == 0))
+        return NULL;
+    return json_object_get(row, text_at(column, "name"));
+}
+
 static void print_rows(const json_t *document)
 {
     const json_t *columns = json_object_get(document, "columns");
-    size_t count = json_array_size(columns), c;
-    json_t *column;
+    size_t count = json_array_size(columns), c, r;
+    json_t *column, *row;
     if (count == 0)
         return;
     const char **names = heap_calloc(count, sizeof *names);
@@ -162,10 +173,20 @@ static void print_rows(const json_t *document)
     {
         names[c] = text_at(column, "name");
     }
-    struct table table = {0};
-    table_add_objects(&table, names, count, json_object_get(document, "rows"));
+    const json_t **values = heap_calloc(count, sizeof *values);
+    struct table table = {.columns = count};
+    table_add(&table, names);
+    json_array_foreach(json_object_get(document, "rows"), r, row)
+    {
+        json_array_foreach(columns, c, column)
+        {
+            values[c] = value_in(row, column);
+        }
+        table_add_values(&table, values);
+    }
     table_print(&table);
     table_fini(&table);
+    free((void *)values);
     free((void *)names);
     if (json_is_true(json_object_get(document, "truncated")))
         (void)puts("... there is more: -n N");

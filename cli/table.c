@@ -64,25 +64,34 @@ static const char *cell_text(const json_t *value, char **dumped)
     return *dumped;
 }
 
+void table_add_values(struct table *table, const json_t *const *values)
+{
+    const char **cells = heap_calloc(table->columns, sizeof *cells);
+    char **dumped = heap_calloc(table->columns, sizeof *dumped);
+    for (size_t c = 0; c < table->columns; c++)
+        cells[c] = cell_text(values[c], &dumped[c]);
+    table_add(table, cells);
+    for (size_t c = 0; c < table->columns; c++)
+        free(dumped[c]);
+    free(dumped);
+    free((void *)cells);
+}
+
 void table_add_objects(struct table *table, const char *const *names, size_t count,
                        const json_t *rows)
 {
     size_t i;
     json_t *row;
-    const char **cells = heap_calloc(count, sizeof *cells);
-    char **dumped = heap_calloc(count, sizeof *dumped);
+    const json_t **values = heap_calloc(count, sizeof *values);
     table->columns = count;
     table_add(table, names);
     json_array_foreach(rows, i, row)
     {
         for (size_t c = 0; c < count; c++)
-            cells[c] = cell_text(json_object_get(row, names[c]), &dumped[c]);
-        table_add(table, cells);
-        for (size_t c = 0; c < count; c++)
-            free(dumped[c]);
+            values[c] = json_object_get(row, names[c]);
+        table_add_values(table, values);
     }
-    free(dumped);
-    free((void *)cells);
+    free((void *)values);
 }
 
 void table_fini(struct table *table)

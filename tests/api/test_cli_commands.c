@@ -206,6 +206,34 @@ static void a_failed_run_is_nine_both_ways(void **state)
     assert_null(strstr(output, "a\tb")); /* no table without rows before an error */
 }
 
+/* A row of one side has no value in the other's column of the same name. */
+static void a_row_of_a_join_is_printed_on_its_side(void **state)
+{
+    (void)state;
+    char spec[2048];
+    make_dir(&server, "views");
+    make_dir(&server, "buys");
+    write_file(&server, "views/1.json", "{\"visitor\":\"zed\",\"at\":\"2024-05-01 00:00:01\"}\n");
+    write_file(&server, "buys/1.json",
+               "{\"visitor\":\"ann\",\"bt\":\"2024-05-01 00:00:02\",\"price\":7}\n");
+    (void)snprintf(
+        spec, sizeof spec,
+        "{\"name\":\"sides\",\"sources\":{\"l\":{\"format\":\"json\",\"schema\":\"visitor STRING, "
+        "at TIMESTAMP\",\"options\":{\"path\":\"%s/views\"},\"watermark\":{\"column\":\"at\","
+        "\"delay\":\"1 hour\"}},\"r\":{\"format\":\"json\",\"schema\":\"visitor STRING, bt "
+        "TIMESTAMP, price INT\",\"options\":{\"path\":\"%s/buys\"},\"watermark\":{\"column\":"
+        "\"bt\",\"delay\":\"1 hour\"}}},\"sql\":\"SELECT l.visitor, at, price FROM l JOIN r ON "
+        "l.visitor = r.visitor AND bt >= at AND bt <= at + INTERVAL 1 HOUR\",\"sink\":{\"format\":"
+        "\"noop\"},\"trigger\":{\"availableNow\":true},\"checkpointLocation\":\"%s/sides.cp\"}",
+        server.dir, server.dir, server.dir);
+    write_file(&server, "sides.spec", spec);
+    expect(0, with_file("run", "sides.spec"), "batch 0 committed");
+    expect(0, with_file("checkpoint state --operator 0", "sides.cp"), "zed");
+    assert_null(strstr(strstr(output, "zed") + 1, "zed"));
+    assert_non_null(strstr(output, "ann"));
+    assert_null(strstr(strstr(output, "ann") + 1, "ann"));
+}
+
 /* A checkpoint says what a start does, also after a rewind; and it knows its spec. */
 static void a_checkpoint_is_looked_into_without_its_spec(void **state)
 {
@@ -458,6 +486,7 @@ int main(void)
         cmocka_unit_test(errors_are_marked_in_the_sql),
         cmocka_unit_test(a_status_says_what_is_wrong),
         cmocka_unit_test(a_failed_run_is_nine_both_ways),
+        cmocka_unit_test(a_row_of_a_join_is_printed_on_its_side),
         cmocka_unit_test(a_checkpoint_is_looked_into_without_its_spec),
         cmocka_unit_test(a_log_without_its_end_is_found_by_verify),
         cmocka_unit_test(a_signal_ends_what_follows),
