@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LOCK_TRIES    100
@@ -140,6 +141,49 @@ static enum status take_data_dir(struct server *server, struct error *err)
     return status == OK ? OK : error_wrap(err, "data directory");
 }
 
+#define FILES_OF_WORKER 3  /* its socket, and the files of its progress and its runs */
+#define FILES_OF_SERVER 32 /* locks, logs, event queues, and what is open for moments */
+
+/* A server without free descriptors takes no connection, not even that of who would stop a query:
+ * so connections have their share, a quarter at least, and workers what is left. */
+static enum status fit_descriptors(struct server *server, struct error *err)
+{
+    struct rlimit files;
+    struct config *config = server->config;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return OK;
+    uint64_t workers = config_number(config, SETTING_maxRunningQueries);
+    uint64_t connections = config_number(config, SETTING_maxConnections);
+    uint64_t wanted = FILES_OF_SERVER + connections + workers * FILES_OF_WORKER;
+    uint64_t most = files.rlim_cur;
+    if (most < wanted && files.rlim_max > files.rlim_cur) {
+        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+        if (setrlimit(RLIMIT_NOFILE, &files) == 0)
+            most = files.rlim_cur;
+    }
+    if (most >= wanted)
+        return OK;
+    if (connections > most / 4)
+        connections = most < 8 ? 1 : most / 4;
+    uint64_t used = FILES_OF_SERVER + connections;
+    uint64_t fit = most < used + FILES_OF_WORKER ? 1 : (most - used) / FILES_OF_WORKER;
+    if (workers > fit)
+        workers = fit;
+    char value[2][24];
+    (void)snprintf(value[0], sizeof value[0], "%llu", (unsigned long long)connections);
+    (void)snprintf(value[1], sizeof value[1], "%llu", (unsigned long long)workers);
+    TRY(config_set(config, "maxConnections", value[0],
+                   config_origin(config, SETTING_maxConnections), err));
+    TRY(config_set(config, "maxRunningQueries", value[1],
+                   config_origin(config, SETTING_maxRunningQueries), err));
+    log_event(server->log, LOG_WARN, "few_descriptors",
+              (struct log_field[]){log_u64("openFiles", most),
+                                   log_u64("maxConnections", connections),
+                                   log_u64("maxRunningQueries", workers),
+                                   {0}});
+    return OK;
+}
+
 /* The file is of use to scripts that look for a port, and a full disk is no reason not to serve:
  * what is to be deleted from it is deleted by the API.  An older one would name another server. */
 static void announce_in(struct server *server, const char *path, struct bytes json)
@@ -191,6 +235,7 @@ static enum status server_open(struct server *server, struct error *err)
     const char *log_file = config_text(config, SETTING_logFile);
     TRY(log_open(*log_file == '\0' ? NULL : log_file, config_level(config, SETTING_logLevel),
                  clock_real(), &server->log, err));
+    TRY(fit_descriptors(server, err));
     const struct control_options options = {
         .config = config,
         .vfs = vfs_posix(),

@@ -219,6 +219,43 @@ static void a_worker_that_is_silent_is_unknown_until_it_speaks(void **state)
     reply_free(&reply);
 }
 
+#define FILES_FEW 64
+
+/* From here on: the last test. */
+static int setup_few_files(void **state)
+{
+    (void)state;
+    const struct rlimit files = {FILES_FEW, FILES_FEW};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    server_start(&server, NULL);
+    return 0;
+}
+
+/* Queries leave descriptors to who would stop them. */
+static void a_server_with_few_descriptors_answers(void **state)
+{
+    (void)state;
+    char text[512];
+    for (int i = 0; i < FILES_FEW / 2; i++) {
+        (void)snprintf(
+            text, sizeof text,
+            "{\"name\":\"q%d\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT "
+            "value FROM c\",\"sink\":{\"format\":\"noop\"}}",
+            i);
+        json_decref(post(&server, "/v1/queries", text, 201));
+    }
+    await_state(&server, "q0", "RUNNING");
+    json_t *all = get(&server, "/v1/queries?pageSize=100", 200);
+    assert_int_equal(json_array_size(json_object_get(all, "queries")), FILES_FEW / 2);
+    json_decref(all);
+    for (int i = 0; i < FILES_FEW / 2; i++) {
+        (void)snprintf(text, sizeof text, "/v1/queries/q%d?force=true", i);
+        struct reply gone = call(&server, &(struct call){.method = "DELETE", .path = text});
+        assert_int_equal(gone.status, 204);
+        reply_free(&gone);
+    }
+}
+
 static void listening_to_everybody_has_to_be_meant(void **state)
 {
     (void)state;
@@ -247,6 +284,7 @@ int main(void)
         T(a_server_that_stops_says_so_and_ends_in_time, patient),
         T(a_worker_that_is_silent_is_unknown_until_it_speaks, watchful),
         T(listening_to_everybody_has_to_be_meant, watchful),
+        T(a_server_with_few_descriptors_answers, few_files),
     };
     const char *given = getenv("TIDEMILL_BINARY");
     (void)snprintf(binary, sizeof binary, "%s", given == NULL ? "" : given);
