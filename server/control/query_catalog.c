@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define RECORD_VERSION 1 /* of query.json */
+
 #define RECORD_BYTES_MAX (32U << 20)
 
 struct query_catalog {
@@ -128,8 +130,8 @@ enum status query_catalog_put(struct query_catalog *catalog, const struct catalo
 {
     const struct query_definition *definition = entry->definition;
     struct buffer out = {0};
-    buffer_printf(&out, "{\"formatVersion\":1,\"uid\":\"%s\",\"generation\":%llu,", definition->uid,
-                  (unsigned long long)definition->generation);
+    buffer_printf(&out, "{\"formatVersion\":%d,\"uid\":\"%s\",\"generation\":%llu,", RECORD_VERSION,
+                  definition->uid, (unsigned long long)definition->generation);
     buffer_printf(&out, "\"createdUs\":%lld,\"updatedUs\":%lld,\"desiredState\":\"%s\",",
                   (long long)definition->created_us, (long long)definition->updated_us,
                   entry->desired_running ? "RUNNING" : "STOPPED");
@@ -304,7 +306,13 @@ static enum status read_record(struct arena *arena, json_t *root, struct catalog
     struct json_reader reader = {.arena = arena, .err = err};
     struct json_place place = {root, ""};
     const char *uid = NULL, *name = NULL, *desired = "STOPPED";
-    int64_t generation = 1, created = 0, updated = 0;
+    int64_t version = RECORD_VERSION, generation = 1, created = 0, updated = 0;
+    TRY(json_read_int(&reader, place, "formatVersion", 1, INT64_MAX, &version));
+    if (version > RECORD_VERSION)
+        return error_set(
+            err, STATUS_CHECKSUM_MISMATCH,
+            "a later version of Tidemill wrote it, with format %lld; this one reads %d",
+            (long long)version, RECORD_VERSION);
     TRY(json_read_text(&reader, place, "uid", &uid));
     TRY(json_read_text(&reader, place, "name", &name));
     TRY(json_read_text(&reader, place, "desiredState", &desired));

@@ -277,6 +277,40 @@ static void a_restart_forgets_neither_batch_nor_time(void **state)
     }
 }
 
+/* Not read as if it were of this version, and then written over. */
+static void a_record_of_a_later_version_is_left_alone(void **state)
+{
+    (void)state;
+    static const char mine[] = "\"formatVersion\":1", later[] = "\"formatVersion\":2";
+    char record[512], content[4096] = "", after[4096] = "";
+    json_decref(post(&server, "/v1/queries",
+                     SPEC("later", "SELECT 1 FROM c", ",\"desiredState\":\"STOPPED\""), 201));
+    (void)snprintf(record, sizeof record, "%s", record_of("later"));
+    FILE *file = fopen(record, "r+");
+    assert_non_null(file);
+    size_t size = fread(content, 1, sizeof content - 1, file);
+    char *version = strstr(content, mine);
+    assert_non_null(version);
+    memcpy(version, later, sizeof later - 1);
+    rewind(file);
+    assert_int_equal(fwrite(content, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    server_stop(&server);
+    server_restart(&server, flags);
+    json_t *status = get(&server, "/v1/queries/later/status", 200);
+    assert_string_equal(text_of(status, "stateReason"), "QUERY_RECORD_DAMAGED");
+    assert_non_null(strstr(text_of(status, "message"), "a later version of Tidemill wrote it"));
+    json_decref(status);
+    refused(&server, &(struct call){.method = "POST", .path = "/v1/queries/later/start"}, 500,
+            "QUERY_RECORD_DAMAGED");
+    file = fopen(record, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(after, 1, sizeof after - 1, file), size);
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(after, content);
+    remove_query("later");
+}
+
 static void a_damaged_record_is_shown_and_left_alone(void **state)
 {
     (void)state;
@@ -528,6 +562,7 @@ int main(void)
         cmocka_unit_test(a_purge_leaves_nothing),
         cmocka_unit_test(a_condition_on_delete_holds_or_not),
         cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
+        cmocka_unit_test(a_record_of_a_later_version_is_left_alone),
         cmocka_unit_test(a_damaged_record_is_shown_and_left_alone),
         cmocka_unit_test(two_queries_never_write_to_one_directory),
         cmocka_unit_test(a_query_that_has_run_is_not_moved_to_the_output_of_another),
