@@ -88,8 +88,10 @@ static enum status window_definition(struct parser *parser, struct ast_window *w
         TRY(parser_sort_seq(parser, &window->order_by));
     }
     enum keyword word = parser_keyword(parser, 0);
-    if (word == KW_ROWS || word == KW_RANGE)
+    if (word == KW_ROWS || word == KW_RANGE) {
         TRY(frame(parser, window));
+        return parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE);
+    }
     return parser_close_list(parser, window->partition_by.count + window->order_by.count > 2);
 }
 
@@ -476,7 +478,8 @@ static enum status finish_form(struct parser *parser, const struct keyword_form 
         add_arg(parser, &list, arg);
     }
     expr->call.args = (struct ast_argument_list){list.items, list.count};
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
+    bool all = form->required == 3 || form->separators[form->required] == KW_NONE;
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, all ? AFTER_VALUE : AFTER_END));
     return parser_finish(parser, expr, out);
 }
 
@@ -595,7 +598,7 @@ static enum status timestamp_unit(struct parser *parser, enum ast_expr_kind kind
     TRY(parser_value(parser, &expr->timestamp.first));
     TRY(parser_want(parser, TOKEN_COMMA, AFTER_NOTHING));
     TRY(parser_value(parser, &expr->timestamp.second));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
     return parser_finish(parser, expr, out);
 }
 

@@ -47,7 +47,7 @@ static enum status cte(struct parser *parser, struct ast_cte *out)
     parser_take_keyword(parser, KW_AS);
     TRY(parser_want(parser, TOKEN_LEFT_PAREN, AFTER_NOTHING));
     TRY(parser_query_rule(parser, &out->query));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_NOTHING));
     out->position_end = parser_position_end(parser);
     return OK;
 }

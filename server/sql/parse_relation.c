@@ -492,7 +492,7 @@ static enum status pivot(struct parser *parser, struct ast_relation **input)
     pivoting->values = list.items;
     pivoting->value_count = list.count;
     TRY(parser_close_list(parser, list.count > 1));
-    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_END));
+    TRY(parser_want(parser, TOKEN_RIGHT_PAREN, AFTER_VALUE));
     return finish_relation(parser, out, input);
 }
 
