@@ -145,6 +145,7 @@ struct resolver {
     int input_position, input_position_end;   /* of the clause, for its errors */
     int select_position, select_position_end; /* of the SELECT */
     bool item_aliased;                        /* the select item has an alias */
+    const struct ast_item_list *later; /* the list of the SELECT, whose names WHERE does not see */
     bool collect; /* a column that is not there is collected, and NULL takes its place */
 };
 

@@ -4,7 +4,8 @@
  * said, and not refused.
  *
  * So are calls that fail by their constants whatever the other arguments are, such as id / 0 and
- * split(k, '('): they are computed with samples for those.
+ * split(k, '('): they are computed with samples for those.  And so are those that are NULL whatever
+ * the other arguments are: date_trunc('minut', at).
  */
 #include "analyze/check_warnings.h"
 #include "expr/function.h"
@@ -149,6 +150,52 @@ static bool fails_by_constants(struct search *search, const struct expr *expr, s
     return true;
 }
 
+/* ---- calls that are NULL by a constant argument ---- */
+
+/* trunc(at, 'minut') and date_trunc('minut', at): the unit is none, which is no error in Spark. */
+static bool is_null_by_its_unit(struct search *search, const struct expr *expr)
+{
+    struct error ignored = ERROR_INIT;
+    struct vector *value = NULL;
+    const char *name = expr->kind == EXPR_CALL ? expr->call.function->name : "";
+    bool unit_first = strcmp(name, "date_trunc") == 0;
+    if ((!unit_first && strcmp(name, "trunc") != 0) || expr->arg_count != 2)
+        return false;
+    struct expr *call = expr_copy(search->arena, expr);
+    uint32_t unit = unit_first ? 0 : 1;
+    const struct type *type = call->args[1 - unit]->type;
+    if (!expr_is_foldable(call->args[unit]) ||
+        vector_new(search->arena, type, 1, &value, &ignored) != OK)
+        return false;
+    value->constant = true;
+    memset(value->values, 0, type_value_bytes(type));
+    call->args[1 - unit] = expr_literal(search->arena, value);
+    return expr_constant(search->arena, call, search->analysis->time_zone, &value, &ignored) ==
+               OK &&
+           vector_is_null(value, 0);
+}
+
+static void report_null(struct search *search, const struct expr *expr)
+{
+    bool placed = expr->position >= 0;
+    analysis_warn(
+        search->arena, search->analysis,
+        (struct analysis_warning){
+            .name = "ALWAYS_NULL",
+            .text = arena_sprintf(search->arena,
+                                  "%s() is NULL in every row: its unit is none. Units are "
+                                  "YEAR, QUARTER, MONTH, WEEK%s",
+                                  expr->call.function->name,
+                                  strcmp(expr->call.function->name, "trunc") == 0
+                                      ? ""
+                                      : ", DAY, HOUR, MINUTE, SECOND, MILLISECOND and "
+                                        "MICROSECOND"),
+            .position = placed ? expr->position : search->node->position,
+            .position_end = placed ? expr->position_end : search->node->position_end,
+            .view = search->node->view,
+        });
+}
+
 /* The innermost ones that fail. */
 static void look(struct search *search, const struct expr *expr)
 {
@@ -171,6 +218,8 @@ static void look(struct search *search, const struct expr *expr)
              may_fail_by_constant(expr->call.function->name) &&
              fails_by_constants(search, expr, &err))
         report(search, expr, &err, false);
+    else if (is_null_by_its_unit(search, expr))
+        report_null(search, expr);
 }
 
 static enum status look_at_slot(struct expr **slot, void *arg, struct error *err)

@@ -283,6 +283,25 @@ static void say_nearest(struct resolver *resolver, const char *plain, uint32_t p
                        quoted, text, proposal);
 }
 
+/* A name that the list gives is no misspelling: the suggestions would lead away from it. */
+static bool say_later(const struct resolver *resolver, const char *plain, struct error *err)
+{
+    const struct ast_item_list *later = resolver->later;
+    for (size_t i = 0; later != NULL && i < later->count; i++) {
+        const struct ast_name_list *names = &later->items[i].aliases;
+        if (names->count != 1 ||
+            !name_equal(resolver->analyzer, plain, name_text(resolver->analyzer, &names->items[0])))
+            continue;
+        (void)snprintf(err->text, sizeof err->text,
+                       "Column %.300s cannot be resolved: %.300s is a name that the SELECT list "
+                       "gives, and WHERE is computed before the list. Write its expression in its "
+                       "place; if that is an aggregate, the condition belongs into HAVING",
+                       error_param(err, "objectName"), plain);
+        return true;
+    }
+    return false;
+}
+
 enum status raise_unresolved_column(struct resolver *resolver, const char *quoted,
                                     const char *plain, uint32_t part_count, int position,
                                     int position_end, struct error *err)
@@ -294,11 +313,13 @@ enum status raise_unresolved_column(struct resolver *resolver, const char *quote
     const char *proposal =
         scope_suggestions(resolver->analyzer, resolver->scope, plain, part_count);
     if (proposal[0] == '\0')
-        return error_raise_at(err, STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION, position,
-                              position_end, "objectName", quoted, NULL);
-    (void)error_raise_at(err, STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION, position, position_end,
-                         "objectName", quoted, "proposal", proposal, NULL);
-    say_nearest(resolver, plain, part_count, err);
+        (void)error_raise_at(err, STATUS_UNRESOLVED_COLUMN__WITHOUT_SUGGESTION, position,
+                             position_end, "objectName", quoted, NULL);
+    else
+        (void)error_raise_at(err, STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION, position, position_end,
+                             "objectName", quoted, "proposal", proposal, NULL);
+    if (!say_later(resolver, plain, err) && proposal[0] != '\0')
+        say_nearest(resolver, plain, part_count, err);
     return err->status;
 }
 

@@ -930,6 +930,7 @@ static enum status select_parts(struct select *select, struct relation *input, s
     if (ast->where != NULL) {
         struct resolver resolver = select_resolver(select, CLAUSE_WHERE);
         resolver.collect = analyzer->diagnostics != NULL && !select->quiet;
+        resolver.later = &ast->items;
         uint32_t before = collected_before(select);
         enum status status = select_where(analyzer, ast->where, &resolver, &select->input,
                                           ast->position, ast->position_end, err);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "control/fix_name.h"
 #include "control/fix_value.h"
 #include "spec/json_reader.h"
 
@@ -16,7 +17,6 @@
 
 #define FIXES_MAX      12 /* per request: each costs an analysis */
 #define WATERMARKS_MAX 3  /* of one error */
-#define COLUMNS_MAX    64 /* of the columns that there are */
 #define PLACES_MAX     16 /* of one misspelling */
 
 /* The container and the last name of a JSON pointer, or NULL. */
@@ -208,55 +208,10 @@ static const char *edit_at(struct fixing *fixing, struct diagnostic *diagnostic,
     return arena_sprintf(arena, "%.*s%s%s", (int)from, sql, right, sql + to);
 }
 
-static bool is_word_byte(char c)
-{
-    return c == '_' || c == '`' || c == '.' || isalnum((unsigned char)c) || (c & 0x80) != 0;
-}
-
-/* The place at or after `from` where the word stands outside of quotes; SIZE_MAX: nowhere. */
-static size_t find_word(const char *sql, size_t from, const char *word)
-{
-    size_t size = strlen(word);
-    char quote = '\0';
-    for (size_t i = 0; sql[i] != '\0'; i++) {
-        if (quote != '\0') {
-            if (sql[i] == '\\' && sql[i + 1] != '\0')
-                i++;
-            else if (sql[i] == quote)
-                quote = '\0';
-        } else if (sql[i] == '\'' || sql[i] == '"') {
-            quote = sql[i];
-        } else if (i >= from && strncasecmp(sql + i, word, size) == 0 &&
-                   (i == 0 || !is_word_byte(sql[i - 1])) && !is_word_byte(sql[i + size])) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-/* `a` -> a; the quoted name if it needs its quotes. */
-static const char *unquoted(struct arena *arena, const char *quoted, size_t size)
-{
-    struct buffer out = {0};
-    bool plain = true;
-    for (size_t i = 0; i < size; i++) {
-        char c = quoted[i];
-        if (c == '`')
-            continue;
-        plain &= c == '_' || c == '.' || isalnum((unsigned char)c);
-        buffer_add_byte(&out, (uint8_t)c);
-    }
-    const char *result = plain && out.size_bytes > 0
-                             ? arena_strndup(arena, out.data, out.size_bytes)
-                             : arena_strndup(arena, quoted, size);
-    buffer_fini(&out);
-    return result;
-}
-
 /* Where the name stands in [*from, *to), which may be more than it: `* EXCEPT (name)`. */
 static bool narrow(const char *sql, const char *name, size_t *from, size_t *to)
 {
-    size_t at = find_word(sql, *from, name);
+    size_t at = fix_find_word(sql, *from, name);
     if (at == SIZE_MAX || at + strlen(name) > *to)
         return false;
     *from = at;
@@ -276,51 +231,22 @@ static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, con
         return;
     struct diagnostics *list = fixing->validation->diagnostics;
     size_t from = (size_t)err->position, to = (size_t)err->position_end;
-    if (!narrow(sql, unquoted(fixing->arena, quoted, strlen(quoted)), &from, &to) &&
+    if (!narrow(sql, fix_bare_name(fixing->arena, quoted), &from, &to) &&
         !narrow(sql, quoted, &from, &to))
         return;
     const char *word = arena_strndup(fixing->arena, sql + from, to - from);
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
                        consequence);
     (void)edit_at(fixing, diagnostic, sql, from, to, right);
-    size_t at = find_word(sql, 0, word);
-    if (at == SIZE_MAX || (at == from && find_word(sql, to, word) == SIZE_MAX))
+    size_t at = fix_find_word(sql, 0, word);
+    if (at == SIZE_MAX || (at == from && fix_find_word(sql, to, word) == SIZE_MAX))
         return;
     diagnostic_add_fix(list, diagnostic,
                        arena_sprintf(fixing->arena, "Use %s in all places", right), consequence);
     for (size_t i = 0; at != SIZE_MAX && i < PLACES_MAX; i++) {
         sql = edit_at(fixing, diagnostic, sql, at, at + strlen(word), right);
-        at = find_word(sql, at + strlen(right), word);
+        at = fix_find_word(sql, at + strlen(right), word);
     }
-}
-
-/* `s`.`visitr` -> visitr */
-static const char *last_part(struct arena *arena, const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    name = dot == NULL ? name : dot + 1;
-    name += *name == '`';
-    return arena_strndup(arena, name, strcspn(name, "`"));
-}
-
-/* Of "`s`.`a`, `s`.`b`" the one that is meant by the name: a misspelling, not just the nearest. */
-static const char *meant_column(struct arena *arena, const char *quoted, const char *proposals)
-{
-    const char *names[COLUMNS_MAX], *parts[COLUMNS_MAX];
-    size_t count = 0;
-    while (quoted != NULL && proposals != NULL && *proposals != '\0' && count < COLUMNS_MAX) {
-        size_t size = strcspn(proposals, ",");
-        names[count] = unquoted(arena, proposals, size);
-        parts[count] = last_part(arena, names[count]);
-        count++;
-        proposals += size;
-        proposals += strspn(proposals, ", ");
-    }
-    const char *part = count == 0 ? NULL : nearest_name(last_part(arena, quoted), parts, count);
-    for (size_t i = 0; part != NULL && i < count; i++)
-        if (parts[i] == part)
-            return names[i];
-    return NULL;
 }
 
 /* ---- values and names of the spec ---- */
@@ -360,7 +286,7 @@ static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
         {"session_window_end", "session_window.end"},
     };
     const char *quoted = error_param(&diagnostic->error, "objectName");
-    const char *name = quoted == NULL ? "" : last_part(fixing->arena, quoted);
+    const char *name = quoted == NULL ? "" : fix_last_part(fixing->arena, quoted);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcasecmp(name, parts[i].flat) == 0)
             replace_at(fixing, diagnostic, quoted, parts[i].right, "The window's bound is read.");
@@ -370,15 +296,17 @@ static void fix_column(struct fixing *fixing, struct diagnostic *diagnostic)
         return; /* the reason is another one */
     proposals = arena_strdup(fixing->arena, proposals + sizeof ask - 1);
     const char *end = strrchr(proposals, '?');
-    const char *right = meant_column(
+    const char *right = fix_meant_name(
         fixing->arena, quoted,
         arena_strndup(fixing->arena, proposals, end == NULL ? 0 : (size_t)(end - proposals)));
     if (right == NULL)
         return;
     if (ends_with(diagnostic->error.pointer, "/watermark/column"))
-        set_value(fixing, diagnostic, right, "The column is the event time.");
+        set_value(fixing, diagnostic, fix_bare_name(fixing->arena, right),
+                  "The column is the event time.");
     else
-        replace_at(fixing, diagnostic, quoted, right, "The column is read.");
+        replace_at(fixing, diagnostic, quoted, fix_sql_name(fixing->arena, right),
+                   "The column is read.");
 }
 
 /* A column of the sink or of a deduplication, in a list or in "a,b". */
@@ -387,12 +315,13 @@ static void fix_listed(struct fixing *fixing, struct diagnostic *diagnostic, con
 {
     const struct error *err = &diagnostic->error;
     const char *name = error_param(err, written);
-    const char *right = meant_column(fixing->arena, name, error_param(err, possible));
+    const char *right = fix_meant_name(fixing->arena, name, error_param(err, possible));
     char last[160];
     json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
     const json_t *value = json_object_get(container, last); /* NULL in an array */
     if (right == NULL)
         return;
+    right = fix_bare_name(fixing->arena, right);
     struct diagnostics *list = fixing->validation->diagnostics;
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
                        "The column counts.");
@@ -632,7 +561,7 @@ static void fix_distinct(struct fixing *fixing, struct diagnostic *diagnostic)
     at += strspn(sql + at, " \t\r\n");
     at += sql[at] == '(';
     at += strspn(sql + at, " \t\r\n");
-    if (strncasecmp(sql + at, "DISTINCT", 8) != 0 || is_word_byte(sql[at + 8]))
+    if (strncasecmp(sql + at, "DISTINCT", 8) != 0 || fix_is_word_byte(sql[at + 8]))
         return;
     at += 8;
     at += strspn(sql + at, " \t\r\n");
@@ -714,7 +643,7 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
         (size_t)err->position >= strlen(schema))
         return;
     size_t from = (size_t)err->position, to = from;
-    while (is_word_byte(schema[to]))
+    while (fix_is_word_byte(schema[to]))
         to++;
     const char *close = schema[to] == '(' ? strchr(schema + to, ')') : NULL;
     if (close != NULL && strcmp(right, "DECIMAL") != 0)
@@ -788,12 +717,12 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
 /* Where the words "GROUP BY" end at or after `from`, SIZE_MAX: nowhere. */
 static size_t end_of_group_by(const char *sql, size_t from)
 {
-    for (size_t at = find_word(sql, from, "GROUP"); at != SIZE_MAX;
-         at = find_word(sql, at + 1, "GROUP")) {
+    for (size_t at = fix_find_word(sql, from, "GROUP"); at != SIZE_MAX;
+         at = fix_find_word(sql, at + 1, "GROUP")) {
         size_t by = at + strlen("GROUP");
         while (isspace((unsigned char)sql[by]))
             by++;
-        if (find_word(sql, by, "BY") == by)
+        if (fix_find_word(sql, by, "BY") == by)
             return by + strlen("BY");
     }
     return SIZE_MAX;
@@ -809,7 +738,7 @@ static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, c
     int position = diagnostic->error.position;
     size_t start = position < 0 || (size_t)position > strlen(sql) ? 0 : (size_t)position;
     size_t group = end_of_group_by(sql, start);
-    size_t distinct = find_word(sql, start, "DISTINCT");
+    size_t distinct = fix_find_word(sql, start, "DISTINCT");
     struct diagnostics *list = fixing->validation->diagnostics;
     if (group != SIZE_MAX || distinct == SIZE_MAX) {
         size_t at = group == SIZE_MAX ? strlen(sql) : group;
@@ -841,7 +770,7 @@ static void fix_grouping(struct fixing *fixing, struct diagnostic *diagnostic)
         if (spec->views[i].watermark.column != NULL)
             columns[count++] = spec->views[i].watermark.column;
     for (size_t i = 0; i < count; i++) {
-        const char *name = unquoted(arena, columns[i], strlen(columns[i]));
+        const char *name = fix_sql_name(arena, columns[i]);
         add_grouping(fixing, diagnostic, arena_sprintf(arena, "window(%s, '1 minute')", name));
         add_grouping(fixing, diagnostic, name);
     }

@@ -225,6 +225,18 @@ static void a_call_that_fails_by_its_constants_is_warned_of(void **state)
         assert_false(is_warned_of(good[i], "CONSTANT_FAILS"));
 }
 
+/* A unit that is none makes NULL in every row, which Spark does not say. */
+static void a_call_that_is_null_by_its_unit_is_warned_of(void **state)
+{
+    (void)state;
+    assert_true(is_warned_of("date_trunc('minut', at)", "ALWAYS_NULL"));
+    assert_true(is_warned_of("trunc(CAST(at AS DATE), 'DAY')", "ALWAYS_NULL"));
+    assert_true(is_warned_of("upper(CAST(date_trunc('', at) AS STRING))", "ALWAYS_NULL"));
+    assert_false(is_warned_of("date_trunc('minute', at)", "ALWAYS_NULL"));
+    assert_false(is_warned_of("trunc(CAST(at AS DATE), 'WEEK')", "ALWAYS_NULL"));
+    assert_false(is_warned_of("date_trunc(b, at)", "ALWAYS_NULL"));
+}
+
 #define MANY                                                                                       \
     "\"sources\":{\"s\":{\"format\":\"json\",\"schema\":\"at TIMESTAMP, customer STRING, id "      \
     "BIGINT, k "                                                                                   \
@@ -240,6 +252,13 @@ static void each_reason_has_a_way_out(void **state)
     } cases[] = {
         {"SELECT ID2 FROM s", "append", "UNRESOLVED_COLUMN.WITH_SUGGESTION",
          "Did you mean one of: `id`, `a2`, `b2`, `k`, `a1`, `a3`?", "Use id"},
+        {"SELECT kk FROM (SELECT 1, k AS `null` FROM s)", "append",
+         "UNRESOLVED_COLUMN.WITH_SUGGESTION", "Did you mean", NULL},
+        {"SELECT nul FROM (SELECT 1, k AS `null` FROM s)", "append",
+         "UNRESOLVED_COLUMN.WITH_SUGGESTION", "Did you mean one of: `null`, ", "Use `null`"},
+        {"SELECT k, count(*) AS n FROM s WHERE n > 1 GROUP BY k", "update",
+         "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+         "n is a name that the SELECT list gives, and WHERE is computed before the list", NULL},
         {"SELECT s.ID2 FROM s", "append", "UNRESOLVED_COLUMN.WITH_SUGGESTION",
          "Did you mean one of: `s`.`id`, ", "Use s.id"},
         {"SELECT k, count( DISTINCT id + 1) AS c FROM s GROUP BY k", "update",
@@ -296,6 +315,17 @@ static void a_reason_says_what_is_there(void **state)
          "has one column of the type STRING, but there are several: select one, such as to_json"},
         {"{" IN "," SQL("SELECT a FROM s") "," OUT("text") "}", "/sink/format",
          "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE", "has one column of the type STRING: select one"},
+        {"{" IN
+         "," SQL("SELECT a, array(b) AS c, b FROM s") ",\"sink\":{\"format\":\"json\","
+                                                      "\"options\":{\"path\":\"$/"
+                                                      "out\"},\"partitionBy\":[\"b\",\"C\"]}}",
+         "/sink/partitionBy/1", "INVALID_PARTITION_COLUMN_DATA_TYPE", "ARRAY<STRING>"},
+        {"{" IN "," SQL("SELECT a FROM nothing") "," NOOP "}", "/sql", "TABLE_OR_VIEW_NOT_FOUND",
+         ". To be read here: s"},
+        {"{" IN ",\"views\":[{\"name\":\"v1\",\"sql\":\"SELECT a FROM v2\"},{\"name\":\"v2\","
+         "\"sql\":\"SELECT a FROM s\"}]," SQL("SELECT a FROM v1") "," NOOP "}",
+         "/views/0/sql", "TABLE_OR_VIEW_NOT_FOUND",
+         ". A view reads only the views before it. To be read here: s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].spec);
@@ -380,6 +410,7 @@ int main(void)
         cmocka_unit_test(names_of_other_systems_are_understood),
         cmocka_unit_test(a_type_that_is_meant_holds_the_values),
         cmocka_unit_test(a_call_that_fails_by_its_constants_is_warned_of),
+        cmocka_unit_test(a_call_that_is_null_by_its_unit_is_warned_of),
         cmocka_unit_test(each_reason_has_a_way_out),
         cmocka_unit_test(a_reason_says_what_is_there),
         cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
