@@ -84,8 +84,10 @@ static enum status unknown(const char *name, struct error *err)
         names[i] = defs[i].name;
     names[CONF_COUNT_] = "partitions";
     const char *nearest = nearest_name(name, names, CONF_COUNT_ + 1);
-    char hint[160] = "";
-    if (nearest != NULL)
+    char hint[160] = " `tidemill conf` prints those there are";
+    if (strcmp(name, "spark.executor.memory") == 0 || strcmp(name, "spark.driver.memory") == 0)
+        (void)snprintf(hint, sizeof hint, " The memory of a query is its limits.memoryBytes");
+    else if (nearest != NULL)
         (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
     return error_raise(err, STATUS_UNKNOWN_CONF, "confName", name, "hint", hint, NULL);
 }

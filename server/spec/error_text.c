@@ -51,8 +51,12 @@ void error_text_add(struct buffer *out, const char *word, const struct error *er
 {
     size_t view = 0;
     const char *sql = sql_of(err, spec, &view);
-    buffer_printf(out, "%s: [%s] %s", word, status_name(err->status), err->text);
     const char *schema = error_schema_text(err, spec);
+    bool placed = sql != NULL || schema != NULL || err->pointer[0] != '\0';
+    size_t size = strlen(err->text);
+    bool ends = placed && size > 0 && err->text[size - 1] == '.'; /* its place belongs to it */
+    buffer_printf(out, "%s: [%s] %.*s", word, status_name(err->status), (int)(size - ends),
+                  err->text);
     if (sql == NULL && schema == NULL) {
         if (err->pointer[0] != '\0')
             buffer_printf(out, " (at %s)", err->pointer);

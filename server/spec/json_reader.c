@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,18 +38,65 @@ void json_init(void)
     json_object_seed(0);
 }
 
+/* Where the token begins that ends at `end`, which is all that the library notes; `end` itself if
+ * that is inside of a token. */
+static size_t token_begin(struct bytes text, size_t end)
+{
+    size_t at = 0, begin = 0;
+    while (at < end && at < text.size_bytes) {
+        begin = at;
+        uint8_t first = text.data[at++];
+        if (first == '"') {
+            while (at < text.size_bytes && text.data[at] != '"')
+                at += text.data[at] == '\\' ? 2 : 1;
+            at++;
+        } else if (isalnum(first) || first == '-') {
+            while (at < text.size_bytes && (isalnum(text.data[at]) || text.data[at] == '.' ||
+                                            text.data[at] == '+' || text.data[at] == '-'))
+                at++;
+        }
+    }
+    return at == end ? begin : end;
+}
+
+static enum status raise_no_json(struct bytes text, const json_error_t *where, struct error *err)
+{
+    static const char at_end[] = "end of file";
+    const char *reason = where->text;
+    size_t size = strlen(reason), end = (size_t)(where->position < 0 ? 0 : where->position);
+    bool is_end =
+        size >= sizeof at_end - 1 && strcmp(reason + size - (sizeof at_end - 1), at_end) == 0;
+    size_t place = is_end ? text.size_bytes : token_begin(text, end), blanks = 0;
+    long long line = 1, column = 1;
+    for (size_t i = 0; i < place && i < text.size_bytes; i++) {
+        blanks += isspace(text.data[i]) != 0;
+        if (text.data[i] == '\n') {
+            line++;
+            column = 1;
+        } else if ((text.data[i] & 0xC0) != 0x80) {
+            column++;
+        }
+    }
+    if (is_end && blanks == text.size_bytes)
+        reason = "it is empty";
+    if (!is_end && place == end) {
+        line = where->line;
+        column = where->column;
+    }
+    char line_text[24], column_text[24];
+    (void)snprintf(line_text, sizeof line_text, "%lld", line);
+    (void)snprintf(column_text, sizeof column_text, "%lld", column);
+    return error_raise(err, STATUS_INVALID_JSON, "reason", reason, "line", line_text, "column",
+                       column_text, NULL);
+}
+
 enum status json_load(struct bytes text, json_t **out, struct error *err)
 {
     json_error_t where;
-    json_t *root = json_loadb((const char *)text.data, text.size_bytes,
+    json_t *root = json_loadb(text.data == NULL ? "" : (const char *)text.data, text.size_bytes,
                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
-    if (root == NULL) {
-        char line[16], column[16];
-        (void)snprintf(line, sizeof line, "%d", where.line);
-        (void)snprintf(column, sizeof column, "%d", where.column);
-        return error_raise(err, STATUS_INVALID_JSON, "reason", where.text, "line", line, "column",
-                           column, NULL);
-    }
+    if (root == NULL)
+        return raise_no_json(text, &where, err);
     if (!depth_within(root, JSON_DEPTH_MAX)) {
         json_decref(root);
         char limit[16];
@@ -147,7 +195,9 @@ enum status json_check_fields(struct json_reader *reader, struct json_place plac
         for (size_t i = 0; i < count && nearest == NULL; i++)
             if (strcmp(names[i], "options") == 0)
                 (void)snprintf(hint, sizeof hint, "%s", JSON_HINT_OPTIONS);
-        if (nearest != NULL)
+        if (strcmp(key, "watermark") == 0)
+            (void)snprintf(hint, sizeof hint, " Only a source or a view has a watermark");
+        else if (nearest != NULL)
             (void)snprintf(hint, sizeof hint, " Did you mean %s?", nearest);
         (void)error_raise(reader->err, STATUS_UNKNOWN_FIELD, "field", key, "hint", hint, NULL);
         TRY(json_report(reader, json_pointer_join(reader, place.pointer, key)));

@@ -130,9 +130,13 @@ static const struct refusal {
     const char *pointer;
     const char *text; /* in the message; NULL: any */
 } refusals[] = {
-    {"", STATUS_INVALID_JSON, "", NULL},
-    {"{\"sql\":", STATUS_INVALID_JSON, "", NULL},
-    {"{\"sql\":1,\"sql\":2}", STATUS_INVALID_JSON, "", "duplicate"},
+    {"", STATUS_INVALID_JSON, "", "it is empty (line 1, column 1)"},
+    {" \n", STATUS_INVALID_JSON, "", "it is empty (line 2, column 1)"},
+    {"{\"sql\":", STATUS_INVALID_JSON, "", "(line 1, column 8)"},
+    {"{\"sql\":1,\"sql\":2}", STATUS_INVALID_JSON, "", "(line 1, column 10)"},
+    {"{\"name\":\"q\" \"sql\":1}", STATUS_INVALID_JSON, "", "(line 1, column 13)"},
+    {"{\n \"n\\\"\u00e4\": tru}", STATUS_INVALID_JSON, "", "(line 2, column 10)"},
+    {"{\"a\": \"x\001\"}", STATUS_INVALID_JSON, "", "(line 1, column 8)"},
     {"[]", STATUS_INVALID_FIELD_TYPE, "", "an array"},
     {SPEC(",\"outputmode\":\"append\""), STATUS_UNKNOWN_FIELD, "/outputmode", "outputMode"},
     {SPEC(",\"a/b~c\":1"), STATUS_UNKNOWN_FIELD, "/a~1b~0c", NULL},
@@ -187,7 +191,9 @@ static const struct refusal {
     {SPEC(",\"desiredState\":\"PAUSED\""), STATUS_INVALID_FIELD_VALUE, "/desiredState", NULL},
     {SPEC(",\"tables\":{\"C\":{\"format\":\"csv\"}}"), STATUS_DUPLICATE_NAME, "/tables/C", NULL},
     {SPEC(",\"tables\":{\"t\":{\"format\":\"csv\",\"watermark\":{}}}"), STATUS_UNKNOWN_FIELD,
-     "/tables/t/watermark", NULL},
+     "/tables/t/watermark", "Only a source or a view has a watermark"},
+    {SPEC(",\"conf\":{\"spark.executor.memory\":1}"), STATUS_UNKNOWN_CONF,
+     "/conf/spark.executor.memory", "limits.memoryBytes"},
     {SPEC(",\"views\":[{\"name\":\"v\"}]"), STATUS_MISSING_FIELD, "/views/0/sql", NULL},
     {SPEC(",\"views\":[{\"sql\":\"SELECT 1\"}]"), STATUS_MISSING_FIELD, "/views/0/name", NULL},
     {SPEC(",\"views\":[{\"name\":\"v\",\"sql\":\"S\",\"from\":\"c\"}]"), STATUS_CONFLICTING_FIELDS,
