@@ -98,8 +98,8 @@ static void markdown_group(bool on_server)
         const struct cli_option_use *use = at->options;
         for (; use != NULL && use->option != CLI_END; use++) {
             char name[64];
-            if (use->option == CLI_SERVER || use->option == CLI_TOKEN)
-                continue;
+            if (on_server && (use->option == CLI_SERVER || use->option == CLI_TOKEN))
+                continue; /* said above the table */
             option_name(cli_option_text(use->option), name, sizeof name);
             (void)printf("%s`%s` %s", between, name, help_of(use));
             between = "<br>";
@@ -149,6 +149,8 @@ enum exit_code cli_no_command(const char *first, const char *second)
         return EXIT_USAGE;
     }
     const char *nearest = nearest_name(is_group ? second : first, names, count);
+    if (strcmp(first, "explain") == 0)
+        nearest = "plan QUERY, or validate SPEC, which prints the plan of a spec";
     (void)fprintf(stderr, "error: there is no command %s%s%s.", first, is_group ? " " : "",
                   is_group ? second : "");
     if (nearest != NULL)

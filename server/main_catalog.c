@@ -1,6 +1,8 @@
 /*
  * What this build knows: settings, conf, conditions, connectors, metrics; as lines, JSON or pages.
  */
+#include "api/http/listen.h"
+#include "base/exit_code.h"
 #include "base/json_writer.h"
 #include "base/metric.h"
 #include "cli/cli.h"
@@ -101,6 +103,11 @@ static int end(struct catalogue *it)
 
 int print_config(const struct arguments *arguments, struct config *config)
 {
+    struct error err = ERROR_INIT;
+    if (listen_check(config_text(config, SETTING_listen), &err) != OK) {
+        (void)fprintf(stderr, "error: [%s] %s\n", status_name(err.status), err.text);
+        return (int)exit_code_of_status(err.status);
+    }
     if (form_of(arguments) == FORM_LINES) {
         struct buffer out = {0};
         config_print(config, &out);

@@ -195,6 +195,10 @@ static void exit_codes_by_table(void **state)
         {"conditions", 0, "PARSE_SYNTAX_ERROR\t42601"},
         {"conditions --markdown", 0, "| PARSE_SYNTAX_ERROR | 42601 |"},
         {"nosuch", 2, "nosuch"},
+        {"explain x.json", 2, "Did you mean plan QUERY, or validate SPEC"},
+        {"help --markdown", 0,
+         "its plan. | `--server URL` asks this server, with the paths that it allows<br>`--token"},
+        {"config --listen 8580", 3, "ADDRESS:PORT, as 127.0.0.1:8580"},
         {"ls extra", 2, "extra"},
         {"get", 2, "QUERY"},
         {"ls --nosuch", 2, "--nosuch"},
@@ -257,6 +261,12 @@ static void specs_are_validated_and_run_without_a_server(void **state)
     (void)snprintf(line, sizeof line, "run --bounded -o json %s/nested.spec", server.dir);
     expect(0, line, ",7],\"s\":{\"b\":");
     assert_non_null(strstr(output, "\"n\":null},\"m\":{\"k\":1.50}}"));
+    write_file(&server, "empty.spec", "");
+    (void)snprintf(line, sizeof line, "validate %s/empty.spec", server.dir);
+    expect(3, line, "it is empty (line 1, column 1)");
+    write_spec("conf", "\"sql\":\"SELECT a FROM c\",\"conf\":{\"spark.executor.cores\":1}");
+    (void)snprintf(line, sizeof line, "validate %s/conf.spec", server.dir);
+    expect(3, line, "`tidemill conf` prints those there are (at /conf/spark.executor.cores)");
     write_spec("wrong", "\"sql\":\"SELECT aa FROM c\"");
     (void)snprintf(line, sizeof line, "validate %s/wrong.spec", server.dir);
     expect(3, line, "UNRESOLVED_COLUMN.WITH_SUGGESTION");
