@@ -221,7 +221,7 @@ void state_bucket_prefetch_entry(const struct state_bucket *bucket, uint64_t has
     if (bucket->slots == NULL)
         return;
     uint64_t value = bucket->slots[hash & bucket->mask];
-    if ((value & ADDRESS_MASK) == 0)
+    if ((value & ~ADDRESS_MASK) != tag_of(hash) || (value & ADDRESS_MASK) == 0)
         return;
     __builtin_prefetch(entry_of(value));
     __builtin_prefetch((const uint8_t *)entry_of(value) + 48); /* where most of them end */
