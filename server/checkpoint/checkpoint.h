@@ -18,7 +18,8 @@
  * where locks do not hold (some network file systems) the epoch does: it rises with every worker,
  * and one that finds a higher epoch than its own cannot commit any more.
  *
- * Threads: the batch thread; checkpoint_replay_state() also another one, for batches that are
+ * Threads: the batch thread; checkpoint_append_state() also those at work on its batch, one at a
+ * time; checkpoint_replay_state() also another one, for batches that are
  * committed and held, after the run has started.
  */
 #ifndef SERVER_CHECKPOINT_CHECKPOINT_H

@@ -12,6 +12,8 @@
 #include "base/failpoint.h"
 #include "worker/relation_reader.h"
 
+#include <stdatomic.h>
+
 #define INLINE_BYTES     ((uint64_t)1 << 20) /* about 10 k rows */
 #define TASKS_PER_THREAD 2                   /* of a stage that writes: each is a file */
 #define TASKS_TO_SHARE   8                   /* of another: threads are done at the same time */
@@ -42,6 +44,7 @@ struct stage_run {
     uint64_t bytes;
     struct task *tasks;
     uint32_t task_count;
+    atomic_flag logging; /* a thread is at the log */
 };
 
 static bool stage_scans(const struct stage *stage, uint32_t relation)
@@ -237,6 +240,42 @@ static enum status run_leaves(struct stage_run *run, struct pipeline *pipeline, 
     return OK;
 }
 
+static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
+                                 struct error *err)
+{
+    for (;;) {
+        struct bytes record;
+        TRY(pipeline_next_change(pipeline, index, &record, err));
+        if (record.size_bytes == 0)
+            return OK;
+        query->state_snapshot.log_bytes += record.size_bytes;
+        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
+    }
+}
+
+/* What has been logged is not logged again. */
+static enum status append_partition(struct query *query, struct pipeline *pipeline,
+                                    struct error *err)
+{
+    int64_t began_us = clock_monotonic_us(query->config.clock);
+    for (uint32_t c = 0; c < pipeline_change_count(pipeline); c++)
+        TRY(append_change(query, pipeline, c, err));
+    query->timing.state_us += clock_monotonic_us(query->config.clock) - began_us;
+    return OK;
+}
+
+/* Logs what a partition has changed while others are at work.  When another thread is at the log,
+ * it waits until all are done. */
+static enum status append_early(struct stage_run *run, struct pipeline *pipeline, struct error *err)
+{
+    if (run->on_batch_thread ||
+        atomic_flag_test_and_set_explicit(&run->logging, memory_order_acquire))
+        return OK;
+    enum status status = append_partition(run->query, pipeline, err);
+    atomic_flag_clear_explicit(&run->logging, memory_order_release);
+    return status;
+}
+
 /* Map tasks have a sink writer each; partition tasks share that of their thread. */
 static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct error *err)
 {
@@ -271,7 +310,8 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
     pipeline_end(pipeline);
     if (partitioned) {
         TRY(pipeline_changes(pipeline, err));
-        return state_budget_note(query, pipeline, task->noted_bytes, err);
+        TRY(state_budget_note(query, pipeline, task->noted_bytes, err));
+        return append_early(run, pipeline, err);
     }
     return run->last ? query->sink->ops->task_finish(query->sink, index, err) : OK;
 }
@@ -320,31 +360,15 @@ static enum status run_stage(struct stage_run *run, struct error *err)
     return OK;
 }
 
-static enum status append_change(struct query *query, struct pipeline *pipeline, uint32_t index,
-                                 struct error *err)
-{
-    for (;;) {
-        struct bytes record;
-        TRY(pipeline_next_change(pipeline, index, &record, err));
-        if (record.size_bytes == 0)
-            return OK;
-        query->state_snapshot.log_bytes += record.size_bytes;
-        TRY(checkpoint_append_state(query->checkpoint, query->intent->batch_id, record, err));
-    }
-}
-
-/* Logs what the batch has changed in the state. */
+/* Logs what the batch has changed in the state and is not in the log yet. */
 static enum status append_state(struct query *query, struct error *err)
 {
     struct stage_graph *graph = query->graph;
-    int64_t began_us = clock_monotonic_us(query->config.clock);
     for (uint32_t i = 0; i < graph->count; i++) {
         struct stage *stage = &graph->stages[i];
         for (uint32_t p = 0; stage_is_partitioned(stage) && p < stage->pipeline_count; p++)
-            for (uint32_t c = 0; c < pipeline_change_count(stage->pipelines[p]); c++)
-                TRY(append_change(query, stage->pipelines[p], c, err));
+            TRY(append_partition(query, stage->pipelines[p], err));
     }
-    query->timing.state_us = clock_monotonic_us(query->config.clock) - began_us;
     return OK;
 }
 
@@ -399,6 +423,7 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
     struct stage_run *runs =
         arena_new_object(query->batch_arena, graph->count * sizeof(struct stage_run));
     uint64_t bytes = 0;
+    query->timing.state_us = 0;
     clear_result(query, &query->result);
     state_budget_begin(query);
     query->run++;
@@ -407,7 +432,8 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
         runs[i] = (struct stage_run){.query = query,
                                      .intent = intent,
                                      .stage = &graph->stages[i],
-                                     .last = graph->stages[i].consumer == NULL};
+                                     .last = graph->stages[i].consumer == NULL,
+                                     .logging = ATOMIC_FLAG_INIT};
         TRY(collect_work(&runs[i], err));
         bytes += runs[i].bytes;
     }
