@@ -288,13 +288,35 @@ enum status catalog_view(struct analyzer *analyzer, uint32_t index, struct relat
 
 /* ---- names ---- */
 
-static enum status raise_not_found(struct analyzer *analyzer, const struct ast_relation *ast,
-                                   struct error *err)
+/* Spark's search path names no relation: those that the text at hand may read, after it. */
+static void say_what_there_is(struct analyzer *analyzer, const char *name, struct error *err)
 {
-    return error_raise_at(err, STATUS_TABLE_OR_VIEW_NOT_FOUND, ast->position, ast->position_end,
-                          "relationName", path_quoted(analyzer, &ast->table.name), "searchPath",
-                          "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]",
-                          NULL);
+    const struct query_spec *spec = analyzer->spec;
+    struct buffer text = {0};
+    const char *comma = ". To be read here: ";
+    for (size_t i = analyzer->view_end; name != NULL && i < spec->view_count; i++)
+        if (name_equal(analyzer, spec->views[i].name, name))
+            buffer_add_text(&text, ". A view reads only the views before it");
+    for (size_t i = 0; i < spec->source_count; i++, comma = ", ")
+        buffer_printf(&text, "%s%s", comma, spec->sources[i].name);
+    for (size_t i = 0; i < spec->table_count; i++, comma = ", ")
+        buffer_printf(&text, "%s%s", comma, spec->tables[i].name);
+    for (size_t i = 0; i < analyzer->view_end; i++, comma = ", ")
+        buffer_printf(&text, "%s%s", comma, spec->views[i].name);
+    size_t used = strlen(err->text);
+    (void)snprintf(err->text + used, sizeof err->text - used, "%s", buffer_text(&text));
+    buffer_fini(&text);
+}
+
+static enum status raise_not_found(struct analyzer *analyzer, const struct ast_relation *ast,
+                                   const char *name, struct error *err)
+{
+    (void)error_raise_at(err, STATUS_TABLE_OR_VIEW_NOT_FOUND, ast->position, ast->position_end,
+                         "relationName", path_quoted(analyzer, &ast->table.name), "searchPath",
+                         "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]",
+                         NULL);
+    say_what_there_is(analyzer, name, err);
+    return err->status;
 }
 
 static struct cte *find_cte(struct analyzer *analyzer, const char *name)
@@ -352,7 +374,7 @@ enum status catalog_relation(struct analyzer *analyzer, const struct ast_relatio
     const char *name;
     TRY(plain_name(analyzer, ast, &name, err));
     if (name == NULL)
-        return raise_not_found(analyzer, ast, err);
+        return raise_not_found(analyzer, ast, name, err);
     if (ast->table.version != NULL || ast->table.timestamp != NULL)
         return error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end,
                               "feature", "Time travel", NULL);
@@ -363,7 +385,7 @@ enum status catalog_relation(struct analyzer *analyzer, const struct ast_relatio
     else
         TRY(find_relation(analyzer, ast, name, out, &found, err));
     if (!found)
-        return raise_not_found(analyzer, ast, err);
+        return raise_not_found(analyzer, ast, name, err);
     if (ast->table.is_stream && !out->node->streaming && !analyzer->options->bounded)
         return error_raise(err, STATUS__LEGACY_ERROR_TEMP_1008, "quoted", name, NULL);
     /* Every use has its own attributes, so columns are named as the relation is. */

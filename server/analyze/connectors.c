@@ -375,6 +375,25 @@ enum status connector_no_sink(const char *format, struct error *err)
     return err->status;
 }
 
+/* The first column of partitionBy that is of the type at fault. */
+static void point_at_partition_type(struct analyzer *analyzer, struct error *err)
+{
+    const struct sink_spec *sink = &analyzer->spec->sink;
+    const struct type *schema = analyzer->analysis->schema;
+    const char *base = sink->partition_by_pointer, *wrong = error_param(err, "type");
+    (void)snprintf(err->pointer, sizeof err->pointer, "%s", base == NULL ? "" : base);
+    for (size_t i = 0; base != NULL && wrong != NULL && i < sink->partition_by_count; i++)
+        for (uint32_t j = 0; schema != NULL && j < schema->field_count; j++) {
+            const char *type = arena_sprintf(analyzer->arena, "\"%s\"",
+                                             type_sql(analyzer->arena, schema->fields[j].type));
+            if (name_equal(analyzer, schema->fields[j].name, sink->partition_by[i]) &&
+                strcmp(type, wrong) == 0) {
+                (void)snprintf(err->pointer, sizeof err->pointer, "%s/%zu", base, i);
+                return;
+            }
+        }
+}
+
 void connector_point_at_sink(struct analyzer *analyzer, struct error *err)
 {
     const struct sink_spec *sink = &analyzer->spec->sink;
@@ -382,6 +401,8 @@ void connector_point_at_sink(struct analyzer *analyzer, struct error *err)
         return;
     if (err->status == STATUS_COLUMN_ALREADY_EXISTS)
         (void)snprintf(err->pointer, sizeof err->pointer, "/sql"); /* columns of the output */
+    else if (err->status == STATUS_INVALID_PARTITION_COLUMN_DATA_TYPE)
+        point_at_partition_type(analyzer, err);
     else if (err->status == STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE ||
              err->status == STATUS__LEGACY_ERROR_TEMP_1290)
         (void)snprintf(err->pointer, sizeof err->pointer, "/sink/format");

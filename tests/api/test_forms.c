@@ -251,6 +251,26 @@ static void a_step_of_a_view_is_pointed_at(void **state)
     CHECK_FORMS(forms);
 }
 
+/* Which column of partitionBy, and what a query or a view may read. */
+static void a_place_and_what_is_there_are_named(void **state)
+{
+    (void)state;
+#define PARTED                                                                                     \
+    ",\"sink\":{\"format\":\"json\",\"options\":{\"path\":\"$/"                                    \
+    "out\"},\"partitionBy\":[\"b\",\"C\"]}"
+    static const struct form forms[] = {
+        {"{" IN "," SQL("SELECT a, array(b) AS c, b FROM s") PARTED "}", "/sink/partitionBy/1",
+         "INVALID_PARTITION_COLUMN_DATA_TYPE", "ARRAY<STRING>", NULL},
+        {"{" IN "," SQL("SELECT a FROM nothing") NOOP "}", "/sql", "TABLE_OR_VIEW_NOT_FOUND",
+         ". To be read here: s", NULL},
+        {"{" IN ",\"views\":[{\"name\":\"first\",\"sql\":\"SELECT a FROM second\"},{\"name\":"
+         "\"second\",\"sql\":\"SELECT a FROM s\"}]," SQL("SELECT a FROM first") NOOP "}",
+         "/views/0/sql", "TABLE_OR_VIEW_NOT_FOUND",
+         ". A view reads only the views before it. To be read here: s", NULL},
+    };
+    CHECK_FORMS(forms);
+}
+
 /* The query starts, as Spark's does: what fails with each row is a warning with its place. */
 static void constants_that_cannot_be_computed_are_warned_of(void **state)
 {
@@ -294,6 +314,7 @@ int main(void)
         cmocka_unit_test(windows_of_other_systems_are_understood),
         cmocka_unit_test(a_window_is_judged_in_the_words_of_the_query),
         cmocka_unit_test(a_step_of_a_view_is_pointed_at),
+        cmocka_unit_test(a_place_and_what_is_there_are_named),
         cmocka_unit_test(constants_that_cannot_be_computed_are_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
