@@ -212,7 +212,14 @@ static enum status find_view_function(struct analyzer *analyzer, const struct as
     bool table = false;
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         table = table || name_equal(analyzer, *name, tables[i]);
-    if (!table && function != NULL && (function->flags & FUNCTION_OPERATOR) == 0)
+    bool known = !table && function != NULL && (function->flags & FUNCTION_OPERATOR) == 0;
+    bool explodes = known && (name_equal(analyzer, *name, "explode") ||
+                              name_equal(analyzer, *name, "explode_outer"));
+    if (explodes && ast->lateral_view.args.count == 0)
+        return error_raise_at(err, STATUS_REQUIRED_PARAMETER_NOT_FOUND, position, ast->position_end,
+                              "routineName", text_quoted(analyzer, *name), "parameterName",
+                              "`collection`", "index", "0", NULL);
+    if (known)
         return OK;
     if (aggregate_find(*name) != NULL)
         return error_raise_at(err, STATUS_UNSUPPORTED_GENERATOR__NOT_GENERATOR, position,

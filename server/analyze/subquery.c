@@ -150,6 +150,14 @@ static enum status raise_in_types(struct resolver *resolver, const struct ast_ex
     const char *left = expr_name(analyzer, value);
     if (value->kind == EXPR_COLUMN && value->column.qualifier != NULL)
         left = arena_sprintf(analyzer->arena, "%s.%s", value->column.qualifier, left);
+    const char *left_types = "", *right_types = "";
+    for (uint32_t i = 0; i < values->count; i++) {
+        const char *between = i > 0 ? ", " : "";
+        left_types = arena_sprintf(analyzer->arena, "%s%s%s", left_types, between,
+                                   type_quoted(analyzer, values->items[i]->type));
+        right_types = arena_sprintf(analyzer->arena, "%s%s%s", right_types, between,
+                                    type_quoted(analyzer, plan->output[i]->type));
+    }
     const struct attribute *column = plan->output[at];
     const char *right = column->name;
     bool plain = true;
@@ -169,8 +177,7 @@ static enum status raise_in_types(struct resolver *resolver, const struct ast_ex
                           arena_sprintf(analyzer->arena, "(%s:%s, %s:%s)", left,
                                         type_name(analyzer->arena, value->type), right,
                                         type_name(analyzer->arena, column->type)),
-                          "leftType", type_quoted(analyzer, value->type), "rightType",
-                          type_quoted(analyzer, column->type), NULL);
+                          "leftType", left_types, "rightType", right_types, NULL);
 }
 
 static struct logical_node *cast_output(struct analyzer *analyzer, struct logical_node *plan,

@@ -731,6 +731,10 @@ enum status type_parse(struct arena *arena, struct bytes text, const struct type
         error_clear(err);
         return OK;
     }
+    if (second.status == STATUS_UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING) { /* they are columns */
+        *err = second;
+        return second.status;
+    }
     /* Columns that parse but mean nothing are nearer to what was written; the condition is Spark's.
      */
     if (second.status != STATUS_PARSE_SYNTAX_ERROR && status == STATUS_PARSE_SYNTAX_ERROR)
