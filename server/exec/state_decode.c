@@ -98,6 +98,29 @@ static enum status open_aggregate(struct arena *query, struct state_decoder *dec
     return OK;
 }
 
+/* Whether a row of a join has a field of the name of its column `at` before it. */
+static bool is_taken(const struct columns *columns, uint32_t at)
+{
+    static const char *const own[] = {"partition", "side", "matched", "expiresAt"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(own[i], columns->names[at]) == 0)
+            return true;
+    for (uint32_t i = 0; i < at; i++)
+        if (strcmp(columns->names[i], columns->names[at]) == 0)
+            return true;
+    return false;
+}
+
+/* A row is one JSON object, of which readers find one field of a name: others get a number. */
+static void number_equal_names(struct arena *query, struct columns *columns)
+{
+    for (uint32_t i = 0; i < columns->count; i++) {
+        const char *name = columns->names[i];
+        for (unsigned n = 2; is_taken(columns, i); n++)
+            columns->names[i] = arena_sprintf(query, "%s_%u", name, n);
+    }
+}
+
 static void open_join(struct arena *query, struct state_decoder *decoder)
 {
     for (int side = 0; side < 2; side++) {
@@ -105,6 +128,7 @@ static void open_join(struct arena *query, struct state_decoder *decoder)
         columns_init(query, &decoder->sides[side], schema->field_count);
         for (uint32_t i = 0; i < schema->field_count; i++)
             columns_add(&decoder->sides[side], &schema->fields[i]);
+        number_equal_names(query, &decoder->sides[side]);
     }
     join_limits(decoder->node, decoder->limits);
 }

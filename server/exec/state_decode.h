@@ -9,7 +9,8 @@
  *     sliding windows    the same for each pane: paneEnd in place of the window
  *     session windows    a row per open session: keys, the session, the values
  *     dropDuplicates     the key columns; expiresAt
- *     stream-stream join side, the columns of the row, matched, expiresAt
+ *     stream-stream join side, the columns of the row, matched, expiresAt; a name that is there
+ *                        already has a number: ad, ad_2
  *     limit              rowsPassed
  *
  * Threads: one at a time.
