@@ -263,7 +263,7 @@ static enum status raise_no_source(const struct relation_spec *spec, struct erro
 
 /* Asks the kind without the system behind it. */
 static enum status ask_kind(struct analyzer *analyzer, const struct relation_spec *spec,
-                            const struct type **out, struct error *err)
+                            bool stream, const struct type **out, struct error *err)
 {
     const struct source_ops *ops = source_find(spec->format);
     if (ops == NULL)
@@ -275,6 +275,7 @@ static enum status ask_kind(struct analyzer *analyzer, const struct relation_spe
         .schema = spec->schema,
         .time_zone = analyzer->functions.time_zone,
         .ansi = analyzer->functions.ansi,
+        .stream = stream,
         .conf = analyzer->spec->conf.items,
         .conf_count = analyzer->spec->conf.count,
     };
@@ -289,9 +290,10 @@ static enum status ask(struct analyzer *analyzer, const struct relation_spec *sp
                        const struct type **out, struct error *err)
 {
     struct analyze_catalog *catalog = analyzer->options->catalog;
+    bool stream = streaming && !analyzer->options->bounded;
     enum status status = catalog == NULL
-                             ? ask_kind(analyzer, spec, out, err)
-                             : catalog->schema(catalog, analyzer->arena, spec, streaming, out, err);
+                             ? ask_kind(analyzer, spec, stream, out, err)
+                             : catalog->schema(catalog, analyzer->arena, spec, stream, out, err);
     if (status == STATUS_DATA_SOURCE_NOT_FOUND && !is_offered(spec->format)) {
         error_clear(err);
         status = raise_no_source(spec, err);

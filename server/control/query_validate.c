@@ -157,7 +157,6 @@ static enum status relation_schema(struct analyze_catalog *self, struct arena *a
                                    const struct relation_spec *relation, bool streaming,
                                    const struct type **out, struct error *err)
 {
-    (void)streaming;
     const struct disk_catalog *catalog = (const struct disk_catalog *)self;
     const struct source_ops *ops = source_find(relation->format);
     if (ops == NULL)
@@ -171,6 +170,7 @@ static enum status relation_schema(struct analyze_catalog *self, struct arena *a
         .ansi = conf_bool(&catalog->spec->conf, CONF_ansi_enabled),
         .vfs = may_look(catalog, relation) ? vfs_posix() : NULL,
         .clock = clock_real(),
+        .stream = streaming,
         .conf = catalog->spec->conf.items,
         .conf_count = catalog->spec->conf.count,
     };

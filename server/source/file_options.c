@@ -31,8 +31,10 @@ const struct option_def file_option_defs[] = {
     {"basePath", OPTION_TEXT, 0, 0, NULL, "Directory in which k=v directories begin."},
     {"ignoreMissingFiles", OPTION_BOOL, 0, 0, "false", "Goes on without files that are gone."},
     {"ignoreCorruptFiles", OPTION_BOOL, 0, 0, "false", "Goes on after files that cannot be read."},
-    {"modifiedBefore", OPTION_TEXT, 0, 0, NULL, "Bounded runs: only files older than this time."},
-    {"modifiedAfter", OPTION_TEXT, 0, 0, NULL, "Bounded runs: only files newer than this time."},
+    {"modifiedBefore", OPTION_TEXT, 0, 0, NULL,
+     "Tables and bounded runs: only files older than this time."},
+    {"modifiedAfter", OPTION_TEXT, 0, 0, NULL,
+     "Tables and bounded runs: only files newer than this time."},
     {0},
 };
 
@@ -180,8 +182,9 @@ static enum status parse_time(const struct source_config *config, const char *na
     const char *text = options_get(config->options, name);
     if (text == NULL)
         return OK;
-    if (config->state_dir != NULL)
-        return invalid(config->options, name, "not to be set for a stream", err);
+    if (config->stream || config->state_dir != NULL)
+        return invalid(config->options, name,
+                       "not to be set for a stream: tables and bounded runs have it", err);
     const struct zone *zone = timezone_utc();
     if (config->time_zone != NULL)
         TRY(timezone_find(bytes_of_text(config->time_zone), &zone, err));

@@ -34,6 +34,7 @@ struct source_config {
     const struct clock *clock;
     struct log *log;           /* NULL: nobody listens */
     const char *state_dir;     /* <checkpoint>/sources/<n>; NULL when only validated or bounded */
+    bool stream;               /* validated as a stream; state_dir says so, too */
     const struct option *conf; /* the spec's conf entries, Spark names */
     size_t conf_count;
 };

@@ -44,7 +44,6 @@ struct file_source {
     struct listing_config listing_config;
     const char *dir; /* before the first magic of the path */
     const char *description;
-    bool bounded;
     struct file_reader reader;
     struct format_config format_config;
     /* planning */
@@ -257,7 +256,6 @@ static enum status file_open(struct arena *query, const struct source_config *co
     source->magic = FILE_SOURCE_MAGIC;
     source->query = query;
     source->config = *config;
-    source->bounded = config->state_dir == NULL;
     source->log_offset = -1;
     source->must_list = true;
     listing_init(&source->found);
@@ -450,7 +448,9 @@ static void drop_known(struct file_source *source)
     for (size_t i = 0; i < found->count; i++) {
         struct listed_file *file = &found->files[i];
         bool same = kept > 0 && strcmp(found->files[kept - 1].path, file->path) == 0;
-        if (!same &&
+        bool in_time = file->mtime_us > source->options.modified_after_us &&
+                       file->mtime_us < source->options.modified_before_us;
+        if (!same && in_time &&
             seen_files_is_new(source->seen, identity_of(source, file->path), file->mtime_us))
             found->files[kept++] = *file;
     }
@@ -683,9 +683,7 @@ static enum status print_detail(struct file_source *source, size_t count, struct
                                 struct bytes *out, struct error *err)
 {
     struct buffer header = {0};
-    struct seen_mark durable = {0};
-    if (source->seen != NULL)
-        durable = seen_files_mark(source->seen);
+    struct seen_mark durable = seen_files_mark(source->seen);
     file_range_begin(&header, source->dir, &durable);
     buffer_add_bytes(&header, buffer_bytes(&source->carry));
     size_t size = header.size_bytes + added_bytes(source, count);
@@ -755,44 +753,10 @@ static enum status take_files(struct file_source *source, size_t count, struct b
     return OK;
 }
 
-/* A table, or a bounded run: everything that is there, every time. */
-static enum status plan_bounded(struct file_source *source, struct arena *batch,
-                                struct source_range *range, bool *found, struct error *err)
-{
-    clear_found(source);
-    struct listing_config config = source->listing_config;
-    config.want = NULL;
-    config.keep_max = 0;
-    TRY(listing_run(&config, &source->found, err));
-    if (!source->found.found_root)
-        return error_raise(err, STATUS_PATH_NOT_FOUND, "path",
-                           arena_sprintf(batch, "file:%s", source->options.path), NULL);
-    struct listing *listing = &source->found;
-    size_t kept = 0;
-    for (size_t i = 0; i < listing->count; i++) {
-        bool wanted = listing->files[i].mtime_us > source->options.modified_after_us &&
-                      listing->files[i].mtime_us < source->options.modified_before_us;
-        if (wanted)
-            listing->files[kept++] = listing->files[i];
-    }
-    listing->count = kept;
-    *found = kept > 0;
-    if (kept == 0)
-        return OK;
-    source->log_offset = 0;
-    range->start = bytes_of(NULL, 0);
-    print_offset(batch, source->log_offset, &range->end);
-    TRY(print_detail(source, kept, batch, &range->detail, err));
-    clear_found(source);
-    return OK;
-}
-
 static enum status file_plan(struct source *self, bool unlimited, struct arena *batch,
                              struct source_range *range, bool *found, struct error *err)
 {
     struct file_source *source = source_of(self);
-    if (source->seen == NULL)
-        return plan_bounded(source, batch, range, found, err);
     source->unlimited = unlimited;
     TRY(settle(source, err));
     TRY(find_files(source, err));

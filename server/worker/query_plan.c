@@ -30,7 +30,7 @@ static enum status relation_schema(struct analyze_catalog *self, struct arena *a
 {
     struct catalog *catalog = (struct catalog *)self;
     struct source *source = NULL;
-    (void)streaming;
+    catalog->context.stream = streaming;
     TRY(relation_open(&catalog->context, arena, relation, NULL, &source, err));
     *out = type_clone(arena, source->ops->schema(source));
     source->ops->close(source);

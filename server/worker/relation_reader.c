@@ -23,6 +23,7 @@ enum status relation_open(const struct relation_context *context, struct arena *
         .clock = context->clock,
         .log = context->log,
         .state_dir = state_dir,
+        .stream = context->stream,
         .conf = context->spec->conf.items,
         .conf_count = context->spec->conf.count,
     };

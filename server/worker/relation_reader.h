@@ -16,6 +16,7 @@ struct relation_context {
     struct log *log; /* NULL: nobody listens */
     const char *time_zone;
     bool ansi;
+    bool stream; /* what is only looked at is a stream */
     const struct source_ops *(*find_source)(const char *format);
 };
 

@@ -112,6 +112,10 @@ static void a_source_is_checked_before_it_is_opened(void **state)
          "/sources/s/options/maxFilesPerTriger", "UNKNOWN_OPTION"},
         {"{" SOURCE("\"path\":\"$/in\",\"maxfilespertrigger\":0") "," GOOD_SQL "," OUT("json") "}",
          "/sources/s/options/maxfilespertrigger", "INVALID_OPTION_VALUE"},
+        {"{" SOURCE("\"path\":\"$/in\",\"modifiedAfter\":\"2024-05-01T00:00:00\"") "," GOOD_SQL
+                                                                                   "," OUT(
+                                                                                       "json") "}",
+         "/sources/s/options/modifiedAfter", "INVALID_OPTION_VALUE"},
         {"{" SOURCE("\"path\":\"$/in\",\"cleanSource\":\"archive\"") "," GOOD_SQL
                                                                      "," OUT("json") "}",
          "/sources/s/options/sourceArchiveDir", "OPTION_REQUIRED"},

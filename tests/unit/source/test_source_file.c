@@ -479,16 +479,45 @@ static void another_directory_is_refused(void **state)
                      STATUS_SOURCE_PATH_CHANGED);
 }
 
+/* As a batch does it: each time anew. */
+static void open_table(void)
+{
+    uint32_t column = 0;
+    if (f.source != NULL)
+        f.source->ops->close(f.source);
+    assert_int_equal(open_with(NULL), OK);
+    assert_int_equal(f.source->ops->bind(f.source, &column, 1, &f.err), OK);
+    assert_int_equal(f.source->ops->recover(f.source, NULL, NULL, 0, &f.err), OK);
+}
+
 static void a_table_is_read_whole_every_time(void **state)
 {
     (void)state;
     feed("/in/a", 1, "{\"v\":\"a\"}\n");
-    assert_int_equal(open_with(NULL), OK);
-    uint32_t column = 0;
-    assert_int_equal(f.source->ops->bind(f.source, &column, 1, &f.err), OK);
+    open_table();
     assert_batch("a");
     feed("/in/b", 2, "{\"v\":\"b\"}\n");
+    open_table();
     assert_batch("a b");
+}
+
+/* Both bounds are left out themselves; a stream has neither. */
+static void a_table_is_read_between_two_times(void **state)
+{
+    (void)state;
+    static const char *const times[] = {"1970-01-01T00:00:01", "1970-01-01T00:00:03"};
+    char path[] = "/in/0", text[] = "{\"v\":\"0\"}\n";
+    for (int i = 0; i < 5; i++) {
+        path[4] = text[6] = (char)('0' + i);
+        feed(path, i * INT64_C(1000000), text);
+    }
+    option("modifiedAfter", times[0]);
+    open_table();
+    assert_batch("2 3 4");
+    option("modifiedBefore", times[1]);
+    open_table();
+    assert_batch("2");
+    assert_int_equal(open_with("/cp/sources/0"), STATUS_INVALID_OPTION_VALUE);
 }
 
 static void the_log_of_a_sink_names_its_files(void **state)
@@ -576,6 +605,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(another_directory_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_table_is_read_whole_every_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_table_is_read_between_two_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_log_of_a_sink_names_its_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
     };
