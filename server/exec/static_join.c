@@ -26,8 +26,9 @@ static const struct type *join_schema(struct arena *query, const struct type *fi
 {
     uint32_t count = first->field_count + second->field_count;
     struct type_field *fields = arena_new_object(query, (count + 1) * sizeof *fields);
-    memcpy(fields, first->fields, first->field_count * sizeof *fields);
-    memcpy(fields + first->field_count, second->fields, second->field_count * sizeof *fields);
+    for (uint32_t i = 0; i < count; i++)
+        fields[i] =
+            i < first->field_count ? first->fields[i] : second->fields[i - first->field_count];
     return type_struct(query, fields, count);
 }
 
