@@ -179,6 +179,10 @@ static enum status value_check(const struct conf_def *def, const char *value, st
     case COUNT:
         if (!is_integer(value, &number))
             return mismatch(def, value, "int", err);
+        if (def == &defs[CONF_shuffle_partitions] && number > CONF_PARTITIONS_MAX)
+            return requirement(def, value,
+                               "at most 4096 partitions are possible, each of which takes memory",
+                               err);
         return number >= 1 ? OK : requirement(def, value, "the value has to be positive", err);
     case DOUBLE:
         return is_double(value, &real) ? OK : mismatch(def, value, "double", err);

@@ -17,6 +17,8 @@ enum conf {
     CONF_COUNT_
 };
 
+#define CONF_PARTITIONS_MAX 4096 /* as of the setting of a server */
+
 /* The catalog. */
 const char *conf_name(enum conf conf);
 const char *conf_kind_name(enum conf conf); /* "boolean", "integer", ... */

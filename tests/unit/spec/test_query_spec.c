@@ -183,6 +183,8 @@ static const struct refusal {
      "/conf/spark.sql.shuffle.partition", "spark.sql.shuffle.partitions"},
     {SPEC(",\"conf\":{\"partitions\":0}"), STATUS_INVALID_CONF_VALUE__REQUIREMENT,
      "/conf/partitions", NULL},
+    {SPEC(",\"conf\":{\"partitions\":4097}"), STATUS_INVALID_CONF_VALUE__REQUIREMENT,
+     "/conf/partitions", NULL},
     {SPEC(",\"conf\":{\"partitions\":[]}"), STATUS_INVALID_FIELD_TYPE, "/conf/partitions", NULL},
     {SPEC(",\"limits\":{\"memoryBytes\":-1}"), STATUS_INVALID_FIELD_VALUE, "/limits/memoryBytes",
      NULL},
