@@ -245,13 +245,14 @@ static bool adds_plainly(const struct aggregate_update *update)
 static enum status add_plainly(const struct aggregate_update *update, struct error *err)
 {
     const struct vector *arg = update->args[0];
-    const int32_t *ints = arg->type->id == TYPE_INT ? arg->values : NULL;
+    bool narrow = arg->type->id == TYPE_INT;
+    const int32_t *ints = arg->values;
     const int64_t *longs = arg->values;
     for (uint32_t i = 0; i < update->selected; i++) {
         uint32_t row = aggregate_row(update, i);
         struct sum_state *state = (void *)update->states[i];
         state->count++;
-        TRY(add_integer(update->expr, state, ints != NULL ? ints[row] : longs[row], err));
+        TRY(add_integer(update->expr, state, narrow ? ints[row] : longs[row], err));
     }
     return OK;
 }
