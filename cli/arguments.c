@@ -55,6 +55,8 @@ static enum exit_code take_option(struct arguments *out, int argc, char **argv, 
     if (joined == NULL && *at + 1 >= argc)
         return cli_usage(out->command, "there is no value after", arg);
     out->value[option] = joined != NULL ? joined : argv[++*at];
+    if (option == CLI_SPEC && *out->value[option] == '\0')
+        return cli_usage(out->command, "there is no value after", arg);
     if (option == CLI_OUTPUT && strcmp(out->value[option], "json") != 0 &&
         strcmp(out->value[option], "table") != 0)
         return cli_usage(out->command, "-o is json or table, not", out->value[option]);
@@ -78,6 +80,8 @@ enum exit_code cli_parse(const struct cli_command *command, int argc, char **arg
                 return code;
         } else if (taken == most || taken == CLI_TARGETS_MAX) {
             return cli_usage(command, "there is no argument", arg);
+        } else if (*arg == '\0') { /* of a script whose variable was not set */
+            return cli_usage(command, "an argument is empty; it takes", command->arguments);
         } else {
             out->target[taken++] = arg;
         }

@@ -150,7 +150,7 @@ static enum status parse_value(const struct setting_def *def, const char *text, 
     switch (def->kind) {
     case SETTING_KIND_TEXT:
     case SETTING_KIND_PATHS:
-        return OK;
+        return def->min > 0 && *text == '\0' ? invalid(err, def, text, "it cannot be empty") : OK;
     case SETTING_KIND_BOOL:
         return parse_bool(def, text, out, err);
     case SETTING_KIND_COUNT:

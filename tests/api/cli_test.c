@@ -46,7 +46,7 @@ static pid_t start(const char *arguments, const char *standard_output, int *fd)
     size_t count = 1;
     (void)snprintf(copy, sizeof copy, "%s", arguments);
     for (char *word = strtok(copy, " "); word != NULL && count < 31; word = strtok(NULL, " "))
-        argv[count++] = word;
+        argv[count++] = strcmp(word, "''") == 0 ? word + 2 : word;
     int fds[2];
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     posix_spawn_file_actions_t actions;

@@ -229,6 +229,13 @@ static void exit_codes_by_table(void **state)
         {"ls --server http://127.0.0.1:1", 7, "UNREACHABLE"},
         {"ready --server http://127.0.0.1:1", 7, "UNREACHABLE"},
         {"serve --listen nowhere", 3, NULL},
+        {"serve --data-dir ''", 3, "cannot be empty"},
+        {"run ''", 2, "an argument is empty"},
+        {"validate ''", 2, "an argument is empty"},
+        {"submit ''", 2, "an argument is empty"},
+        {"status ''", 2, "an argument is empty"},
+        {"call POST /v1/validate ''", 2, "an argument is empty"},
+        {"checkpoint state /nonexistent --spec ''", 2, "no value after --spec"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect(cases[i].code, cases[i].arguments, cases[i].text);

@@ -77,6 +77,7 @@ static void mistakes_are_named(void **state)
         const char *text;
     } cases[] = {
         {"maxBodyByte", "1", STATUS_UNKNOWN_SETTING, "maxBodyBytes"},
+        {"dataDir", "", STATUS_INVALID_SETTING, "empty"},
         {"maxBodyBytes", "1", STATUS_INVALID_SETTING, "1024 to"},
         {"maxBodyBytes", "1x", STATUS_INVALID_SETTING, "k, m, g"},
         {"maxBodyBytes", "99999999999999999999", STATUS_INVALID_SETTING, "too large"},
