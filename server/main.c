@@ -142,10 +142,13 @@ static enum status take_data_dir(struct server *server, struct error *err)
 }
 
 #define FILES_OF_WORKER 3  /* its socket, and the files of its progress and its runs */
-#define FILES_OF_SERVER 32 /* locks, logs, event queues, and what is open for moments */
+#define FILES_OF_THREAD 2  /* of one that answers requests: its event queue and what wakes it */
+#define FILES_OF_SERVER 28 /* locks, logs, and what is open for moments */
+#define FILES_OF_OTHERS 64 /* connections beyond the limit, that are being ended */
 
 /* A server without free descriptors takes no connection, not even that of who would stop a query:
- * so connections have their share, a quarter at least, and workers what is left. */
+ * where they are too few, connections have a quarter or what workers leave, and workers the rest.
+ */
 static enum status fit_descriptors(struct server *server, struct error *err)
 {
     struct rlimit files;
@@ -154,7 +157,8 @@ static enum status fit_descriptors(struct server *server, struct error *err)
         return OK;
     uint64_t workers = config_number(config, SETTING_maxRunningQueries);
     uint64_t connections = config_number(config, SETTING_maxConnections);
-    uint64_t wanted = FILES_OF_SERVER + connections + workers * FILES_OF_WORKER;
+    uint64_t own = FILES_OF_SERVER + config_number(config, SETTING_httpThreads) * FILES_OF_THREAD;
+    uint64_t wanted = own + FILES_OF_OTHERS + connections + workers * FILES_OF_WORKER;
     uint64_t most = files.rlim_cur;
     if (most < wanted && files.rlim_max > files.rlim_cur) {
         files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
@@ -163,9 +167,13 @@ static enum status fit_descriptors(struct server *server, struct error *err)
     }
     if (most >= wanted)
         return OK;
-    if (connections > most / 4)
-        connections = most < 8 ? 1 : most / 4;
-    uint64_t used = FILES_OF_SERVER + connections;
+    uint64_t taken = own + FILES_OF_OTHERS + workers * FILES_OF_WORKER;
+    uint64_t share = most < 8 ? 1 : most / 4;
+    if (most > taken && most - taken > share)
+        share = most - taken;
+    if (connections > share)
+        connections = share;
+    uint64_t used = own + connections;
     uint64_t fit = most < used + FILES_OF_WORKER ? 1 : (most - used) / FILES_OF_WORKER;
     if (workers > fit)
         workers = fit;

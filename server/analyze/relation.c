@@ -11,6 +11,7 @@
 #include "expr/program.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 static enum status count_node(struct analyzer *analyzer, struct error *err)
 {
@@ -211,13 +212,13 @@ static enum status find_view_function(struct analyzer *analyzer, const struct as
     const struct function *function = function_find(*name);
     bool table = false;
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-        table = table || name_equal(analyzer, *name, tables[i]);
+        table = table || strcasecmp(*name, tables[i]) == 0;
     bool known = !table && function != NULL && (function->flags & FUNCTION_OPERATOR) == 0;
-    bool explodes = known && (name_equal(analyzer, *name, "explode") ||
-                              name_equal(analyzer, *name, "explode_outer"));
+    bool explodes =
+        known && (strcasecmp(*name, "explode") == 0 || strcasecmp(*name, "explode_outer") == 0);
     if (explodes && ast->lateral_view.args.count == 0)
         return error_raise_at(err, STATUS_REQUIRED_PARAMETER_NOT_FOUND, position, ast->position_end,
-                              "routineName", text_quoted(analyzer, *name), "parameterName",
+                              "routineName", text_quoted(analyzer, function->name), "parameterName",
                               "`collection`", "index", "0", NULL);
     if (known)
         return OK;

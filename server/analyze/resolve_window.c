@@ -343,9 +343,9 @@ static enum status check_key(struct resolver *resolver, const struct ast_window 
                               type_quoted(resolver->analyzer, offset), "sqlExpr",
                               frame_sql(resolver, window), NULL);
     struct window_frame *frame = &window->window.frame;
-    if (bounds[0].offset != NULL && !type_is_numeric(bounds[0].offset->type))
+    if (bounds[0].offset != NULL)
         frame->lower = bounds[0].cast;
-    if (bounds[1].offset != NULL && !type_is_numeric(bounds[1].offset->type))
+    if (bounds[1].offset != NULL)
         frame->upper = bounds[1].cast;
     return OK;
 }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/heap.h"
+#include "base/memory_limit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +49,8 @@ struct task_pool *task_pool_new(uint32_t parallelism)
     struct task_pool *pool = heap_calloc(1, sizeof *pool);
     pool->parallelism = parallelism;
     pool->shares = aligned_alloc(_Alignof(struct share), parallelism * sizeof *pool->shares);
-    CHECK(pool->shares != NULL);
+    if (pool->shares == NULL)
+        memory_exhausted(parallelism * sizeof *pool->shares);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->idle, NULL);

@@ -3,11 +3,13 @@
  * prints as, and a decimal the double nearest to its digits.
  */
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/utf8.h"
 #include "columnar/decimal.h"
 #include "columnar/wide_int.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define EXPONENT_CAP 1000000
 
@@ -155,30 +157,40 @@ static bool is_ascii(struct bytes text)
     return true;
 }
 
-#define FOREIGN_TEXT_MAX 256
+#define FOREIGN_TEXT_MAX 256 /* longer ones are rare, and cost an allocation */
+
+/* The text with ASCII digits, of no more bytes than it has. */
+static enum text_result plain_digits(struct bytes text, uint8_t *plain, size_t *size)
+{
+    while (text.size_bytes > 0) {
+        size_t step = 1;
+        if (*text.data < 0x80) {
+            plain[(*size)++] = *text.data;
+        } else {
+            int digit = decimal_foreign_digit(utf8_decode(text, &step));
+            if (digit < 0 || step == 0)
+                return TEXT_INVALID;
+            plain[(*size)++] = (uint8_t)('0' + digit);
+        }
+        text = bytes_of(text.data + step, text.size_bytes - step);
+    }
+    return TEXT_OK;
+}
 
 enum text_result decimal_cast(struct bytes text, int precision, int scale, int128 *out)
 {
     text = number_trim_all(text);
     if (is_ascii(text))
         return decimal_parse(text, precision, scale, out);
-    uint8_t plain[FOREIGN_TEXT_MAX];
+    uint8_t room[FOREIGN_TEXT_MAX];
+    uint8_t *plain = text.size_bytes <= sizeof(room) ? room : heap_malloc(text.size_bytes);
     size_t size = 0;
-    while (text.size_bytes > 0 && size < sizeof(plain)) {
-        size_t step = 1;
-        if (*text.data < 0x80) {
-            plain[size++] = *text.data;
-        } else {
-            int digit = decimal_foreign_digit(utf8_decode(text, &step));
-            if (digit < 0 || step == 0)
-                return TEXT_INVALID;
-            plain[size++] = (uint8_t)('0' + digit);
-        }
-        text = bytes_of(text.data + step, text.size_bytes - step);
-    }
-    if (text.size_bytes > 0)
-        return TEXT_INVALID;
-    return decimal_parse(bytes_of(plain, size), precision, scale, out);
+    enum text_result result = plain_digits(text, plain, &size);
+    if (result == TEXT_OK)
+        result = decimal_parse(bytes_of(plain, size), precision, scale, out);
+    if (plain != room)
+        free(plain);
+    return result;
 }
 
 /* ---- printing ---- */

@@ -124,6 +124,17 @@ static enum status syntax_error(struct parser *parser, bool extra)
                           near, "hint", hint, NULL);
 }
 
+/* At the point of a number such as 1.5, of which `size` bytes have been read. */
+static bool at_fraction(const struct parser *parser, size_t size)
+{
+    const uint8_t *at = parser->input.data + parser->at;
+    bool number = *at == '.' && size > 0 && parser->at + 1 < parser->input.size_bytes &&
+                  at[1] >= '0' && at[1] <= '9';
+    for (size_t i = 1; number && i <= size; i++)
+        number = at[-(ptrdiff_t)i] >= '0' && at[-(ptrdiff_t)i] <= '9';
+    return number;
+}
+
 static enum status next_token(struct parser *parser)
 {
     struct token *token = &parser->token;
@@ -138,10 +149,8 @@ static enum status next_token(struct parser *parser)
     if (is_word_byte(c)) {
         size_t size = 0;
         token->kind = TOKEN_WORD;
-        bool number = c >= '0' && c <= '9';
         while (parser->at < parser->input.size_bytes && size + 1 < TOKEN_MAX &&
-               (is_word_byte(parser->input.data[parser->at]) ||
-                (number && parser->input.data[parser->at] == '.')))
+               (is_word_byte(parser->input.data[parser->at]) || at_fraction(parser, size)))
             token->text[size++] = (char)parser->input.data[parser->at++];
         token->text[size] = '\0';
     } else if (c == '`' || c == '\'' || c == '"') {

@@ -6,7 +6,30 @@
 
 /* ---- windows ---- */
 
-/* Whether Spark knows the value while it builds the tree: no names, no calls. */
+/* Whether Spark knows the value while it builds the tree: no names, no calls, and no BETWEEN, which
+ * is one there. */
+static bool is_value(const struct ast_expr *expr);
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the parser went */
+static bool are_values(const struct ast_expr_list *list)
+{
+    bool values = true;
+    for (size_t i = 0; values && i < list->count; i++)
+        values = is_value(list->items[i]);
+    return values;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the parser went */
+static bool is_value_by_case(const struct ast_expr *expr)
+{
+    bool value = (expr->cases.operand == NULL || is_value(expr->cases.operand)) &&
+                 (expr->cases.otherwise == NULL || is_value(expr->cases.otherwise));
+    for (size_t i = 0; value && i < expr->cases.when_count; i++)
+        value = is_value(expr->cases.whens[i].condition) && is_value(expr->cases.whens[i].result);
+    return value;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the parser went */
 static bool is_value(const struct ast_expr *expr)
 {
     switch (expr->kind) {
@@ -19,6 +42,15 @@ static bool is_value(const struct ast_expr *expr)
         return is_value(expr->operands.left) && is_value(expr->operands.right);
     case AST_EXPR_CAST:
         return is_value(expr->cast.operand);
+    case AST_EXPR_CASE:
+        return is_value_by_case(expr);
+    case AST_EXPR_IN:
+        return expr->in.query == NULL && is_value(expr->in.value) && are_values(&expr->in.list);
+    case AST_EXPR_LIKE:
+        return is_value(expr->like.value) && are_values(&expr->like.patterns) &&
+               (expr->like.pattern == NULL || is_value(expr->like.pattern));
+    case AST_EXPR_IS:
+        return is_value(expr->is.value) && (expr->is.other == NULL || is_value(expr->is.other));
     default:
         return false;
     }

@@ -265,10 +265,11 @@ static enum status append_partition(struct query *query, struct pipeline *pipeli
 }
 
 /* Logs what a partition has changed while others are at work.  When another thread is at the log,
- * it waits until all are done. */
+ * it waits until all are done; so does a batch that runs again, which may fail each time (a full
+ * disk) and would leave as much in the log each time. */
 static enum status append_early(struct stage_run *run, struct pipeline *pipeline, struct error *err)
 {
-    if (run->on_batch_thread ||
+    if (run->on_batch_thread || !run->query->timing.planned ||
         atomic_flag_test_and_set_explicit(&run->logging, memory_order_acquire))
         return OK;
     enum status status = append_partition(run->query, pipeline, err);

@@ -1,4 +1,5 @@
 /* Decimal arithmetic and text: tables of edge cases of the 38 digits and of HALF_UP. */
+#include "base/buffer.h"
 #include "columnar/decimal.h"
 
 #include <setjmp.h>
@@ -137,6 +138,22 @@ static void text_is_read_as_big_decimal(void **state)
     }
 }
 
+/* 0.333... in Arabic digits, of more bytes than a buffer on the stack has. */
+static void foreign_digits_may_be_many(void **state)
+{
+    (void)state;
+    struct buffer text = {0};
+    int128 value = 0;
+    buffer_add_text(&text, "0.");
+    for (int i = 0; i < 400; i++)
+        buffer_add_text(&text, "\xD9\xA3");
+    assert_int_equal(decimal_cast(buffer_bytes(&text), 10, 3, &value), TEXT_OK);
+    assert_true(value == 333);
+    buffer_add_text(&text, "x");
+    assert_int_equal(decimal_cast(buffer_bytes(&text), 10, 3, &value), TEXT_INVALID);
+    buffer_fini(&text);
+}
+
 static void java_notation_uses_exponents_for_small_values(void **state)
 {
     (void)state;
@@ -208,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_is_exact_then_rounded),
         cmocka_unit_test(text_is_read_as_big_decimal),
+        cmocka_unit_test(foreign_digits_may_be_many),
         cmocka_unit_test(java_notation_uses_exponents_for_small_values),
         cmocka_unit_test(rounding_modes),
         cmocka_unit_test(comparison_ignores_scales),

@@ -101,6 +101,8 @@ static void wrong_texts_are_named(void **state)
         {true, "a INT,", STATUS_PARSE_SYNTAX_ERROR, "error", "end of input", 6},
         {true, "a: INT", STATUS_PARSE_SYNTAX_ERROR, "error", "':'", 1},
         {true, "a-b INT", STATUS_PARSE_SYNTAX_ERROR, "error", "'-'", 1},
+        {true, "1a.b INT", STATUS_PARSE_SYNTAX_ERROR, "error", "'.'", 2},
+        {true, "1.a INT", STATUS_PARSE_SYNTAX_ERROR, "error", "'1'", 0},
         {true, "", STATUS_PARSE_EMPTY_STATEMENT, NULL, NULL, 0},
         {false, "FOO", STATUS_UNSUPPORTED_DATATYPE, "typeName", "\"FOO\"", 0},
         {false, "DECIMAL(39,0)", STATUS_DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION, "precision", "39",
