@@ -5,6 +5,8 @@
 #include "expr/function.h"
 #include "expr/program_impl.h"
 
+#define FAILED_TEXT_MAX 120 /* bytes of an expression in the text of an error */
+
 /* ---- kernels' view ---- */
 
 struct lambda_call {
@@ -250,6 +252,24 @@ static void run_constant(const struct run *run, const struct step *step)
     run->state->registers[step->out] = constant;
 }
 
+/* Says which expression a value was wrong for: the text of its SQL, of which there may be several
+ * in a query with views.  What is computed while a query is analysed has its place. */
+static enum status name_failed(const struct run *run, const struct step *step, struct error *err)
+{
+    struct buffer text = {0};
+    enum status status = err->status;
+    bool named = step->lambda_count > 0 && strstr(err->text, "): ") != NULL; /* by the lambda */
+    if (named || run->ctx->bytes_max != 0 || status_domain(status) != DOMAIN_USER ||
+        status == STATUS_LIMIT_EXCEEDED || status == STATUS_OPERATION_CANCELLED)
+        return status;
+    expr_print_sql(&text, step->expr);
+    size_t size = text.size_bytes < FAILED_TEXT_MAX ? text.size_bytes : FAILED_TEXT_MAX;
+    (void)error_wrap(err, "%.*s%s", (int)size, buffer_text(&text),
+                     size < text.size_bytes ? "..." : "");
+    buffer_fini(&text);
+    return status;
+}
+
 enum status program_run(const struct run *run, uint32_t first, uint32_t last,
                         const struct rows *rows, struct error *err)
 {
@@ -264,10 +284,12 @@ enum status program_run(const struct run *run, uint32_t first, uint32_t last,
             run_constant(run, step);
             break;
         case STEP_CALL:
-            TRY(run_call(run, step, rows, err));
+            if (run_call(run, step, rows, err) != OK)
+                return name_failed(run, step, err);
             break;
         case STEP_CAST:
-            TRY(run_cast(run, step, rows, err));
+            if (run_cast(run, step, rows, err) != OK)
+                return name_failed(run, step, err);
             break;
         case STEP_STRICT_CALL:
             TRY(run_strict_call(run, step, rows, err));

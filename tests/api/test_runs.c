@@ -335,6 +335,7 @@ static void a_failing_query_says_why(void **state)
     json_t *end = act("bad", "awaitTermination", 200);
     assert_string_equal(text_of(end, "state"), "FAILED");
     assert_non_null(strstr(text_of(end, "message"), "DIVIDE_BY_ZERO"));
+    assert_non_null(strstr(text_of(end, "message"), "(1 div (a - a)): Division by zero"));
     const json_t *error = json_object_get(end, "lastError");
     assert_string_equal(text_of(error, "domain"), "user");
     json_decref(end);
