@@ -385,10 +385,15 @@ static enum status rule_set_operation(const struct checker *checker,
             checker, node,
             "Except on a streaming DataFrame/Dataset on the right is not supported. A "
             "table may stand there: declare it under tables");
-    if (checker->mode != MODE_APPEND || has_event_output(node))
+    bool legal = checker->mode != MODE_APPEND || has_event_output(node);
+    if (legal && !node->set_operation.all)
         return OK;
-    error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
-                "Append", "statefulOperator", "aggregations", NULL);
+    if (legal)
+        error_raise(checker->err, STATUS_NOT_SUPPORTED, "feature",
+                    "EXCEPT ALL of a stream and a table", NULL);
+    else
+        error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK,
+                    "outputMode", "Append", "statefulOperator", "aggregations", NULL);
     return at_node(checker, node);
 }
 

@@ -128,6 +128,12 @@ static void a_source_is_checked_before_it_is_opened(void **state)
         {"{\"sources\":{\"s\":{\"format\":\"rate\",\"schema\":\"a INT\"}}," SQL(
              "SELECT 1 FROM s") "," OUT("json") "}",
          "/sources/s/schema", "SCHEMA_NOT_ALLOWED"},
+        {"{" IN
+         ",\"tables\":{\"t\":{\"format\":\"json\",\"schema\":\"b STRING\",\"options\":{\"path\":"
+         "\"$/in\"}}}," SQL(
+             "SELECT b FROM s EXCEPT ALL SELECT b FROM t") ",\"sink\":{\"format\":"
+                                                           "\"noop\"},\"outputMode\":\"update\"}",
+         "/sql", "NOT_SUPPORTED"},
         {"{" IN ",\"tables\":{\"t\":{\"format\":\"csv\",\"schema\":\"a INT\",\"options\":{\"path\":"
          "\"$/nowhere\"}}}," GOOD_SQL "," OUT("json") "}",
          "/tables/t/options/path", "PATH_NOT_FOUND"},
