@@ -241,9 +241,11 @@ enum status delete_query(struct request *request, struct response *response, str
     struct query_snapshot *query = control_find(request->api->control, request->param[0]);
     bool same =
         query != NULL && strcmp(query->definition->uid, result->snapshot->definition->uid) == 0;
+    if (same && query_state_is_ended(query->state) && query->last_error != NULL)
+        *err = query->last_error->error; /* it could not be removed */
     query_snapshot_unref(query);
-    if (!same)
-        return OK;
+    if (!same || err->status != OK)
+        return err->status;
     int64_t until = request->arrived_us + DELETE_TIMEOUT_US;
     if (request_now_us(request) >= until)
         return error_raise(err, STATUS_REQUEST_TIMEOUT, "what", "the end of the worker", "seconds",

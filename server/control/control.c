@@ -424,7 +424,14 @@ static void restore(struct control *control, const struct catalog_entry *entry)
     (void)snprintf(query->now.reason, sizeof query->now.reason, "%s", entry->outcome.reason);
     if (entry->outcome.error.status != OK)
         query->now.last_error = shared_error_new(&entry->outcome.error, entry->outcome.since_us);
-    if (entry->outcome.state == QUERY_STOPPED && entry->desired_running) {
+    if (entry->deleting) { /* asked for in the server's earlier life; see query_delete_some() */
+        query->deleting = true;
+        query->purge = entry->purge;
+        query->now.desired_running = false;
+        query->now.state = QUERY_STOPPING;
+        query->now.since_us = now_us(control);
+        (void)snprintf(query->now.reason, sizeof query->now.reason, "being deleted");
+    } else if (entry->outcome.state == QUERY_STOPPED && entry->desired_running) {
         query->now.state = QUERY_UNKNOWN;
         query->now.since_us = now_us(control);
         (void)snprintf(query->now.reason, sizeof query->now.reason, "the server has restarted");
@@ -544,6 +551,8 @@ void control_run(struct control *control)
             refuse_mailbox(control);
         else
             execute_mailbox(control);
+        if (!control->stopping)
+            query_delete_some(control);
         query_start_some(control);
         int timeout_ms = query_timers(control);
         if (is_at_end(control))

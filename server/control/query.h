@@ -29,7 +29,8 @@ struct query {
     bool stop_asked;   /* the present run is to end as STOPPED */
     bool restart_asked;
     bool resumed; /* started because the server was: its old worker may still hold the lock */
-    bool deleting, purge;  /* removed when the worker is gone */
+    bool deleting, purge;  /* removed when the worker is gone ... */
+    int64_t delete_us;     /* ... and, without one, when this comes; monotonic */
     bool history_wanted;   /* the server has no progress documents of earlier runs */
     struct rewind *rewind; /* one is at work: nothing else may touch the checkpoint */
     bool damaged;          /* its record cannot be read: it is only shown, and can be deleted */
@@ -111,6 +112,12 @@ void query_store_or_later(struct control *control, struct query *query);
 void query_on_message(void *ctx, void *owner, const struct message *message);
 void query_on_end(void *ctx, void *owner, const struct worker_exit *how);
 void query_start_some(struct control *control);
+/* Deletions that wait for the worker of an earlier life of the server, or were begun in it. */
+void query_delete_some(struct control *control);
+/* Whether the earlier life of the server may have left a worker with a checkpoint. */
+bool query_may_have_orphan(const struct control *control);
+/* Begins a deletion that has to wait; `reason` is shown. */
+void query_delete_later(struct control *control, struct query *query, const char *reason);
 /* Whoever waits for the worker is told that it will not answer. */
 void query_end_waiting(struct control *control, struct query *query);
 /* What is due; returns the milliseconds until the next thing may be. */

@@ -137,6 +137,8 @@ enum status query_catalog_put(struct query_catalog *catalog, const struct catalo
                   entry->desired_running ? "RUNNING" : "STOPPED");
     buffer_add_text(&out, "\"name\":");
     buffer_add_json_string(&out, bytes_of_text(definition->name));
+    if (entry->deleting)
+        buffer_printf(&out, ",\"deleting\":{\"purge\":%s}", entry->purge ? "true" : "false");
     if (entry->outcome.since_us != 0) {
         buffer_printf(&out, ",\"outcome\":{\"state\":\"%s\",\"sinceUs\":%lld,\"reason\":",
                       query_state_name(entry->outcome.state), (long long)entry->outcome.since_us);
@@ -196,18 +198,43 @@ static enum status remove_temporaries(struct vfs *vfs, struct arena *arena, cons
     return OK;
 }
 
+/* A disk that is full is a reason to purge: without the record the entry itself goes last. */
+static enum status write_tombstone(struct query_catalog *catalog, const struct catalog_entry *entry,
+                                   struct error *err)
+{
+    struct catalog_entry tombstone = *entry;
+    tombstone.deleting = true;
+    if (query_catalog_put(catalog, &tombstone, err) == STATUS_DISK_FULL)
+        error_clear(err);
+    return err->status;
+}
+
+/* An empty directory, durably: a crash does not bring it back. */
+static enum status remove_place(struct vfs *vfs, struct arena *arena, const char *dir,
+                                struct error *err)
+{
+    TRY(vfs_remove_tree(vfs, dir, err));
+    return vfs_sync_dir(vfs, path_dirname(arena, dir), err);
+}
+
 /* Removes what a checkpoint consists of, its identity last, and the directory if nothing is left.
  * First goes what says that there must be a log: who looks meanwhile, or after a crash in between,
  * does not find a damaged checkpoint. */
-static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct error *err)
+static enum status purge_checkpoint(struct query_catalog *catalog,
+                                    const struct catalog_entry *entry, struct error *err)
 {
+    struct vfs *vfs = catalog->vfs;
+    const char *dir = entry->definition->checkpoint;
     static const char *const parts[] = {"log", "state", "sources", "sink"};
     static const char *const files[] = {"spec.json", "epoch", "lock", "identity.json"};
     static const char *const written[] = {"begun", "spec.json", "epoch", "identity.json", NULL};
     enum status status = OK;
     size_t left = 0;
     struct vfs_entry *entries = NULL;
+    struct vfs_lock *lock = NULL;
     struct arena *arena = arena_new("request", 0);
+    TRY_OUT(vfs_lock(vfs, path_join(arena, dir, "lock"), &lock, err));
+    TRY_OUT(write_tombstone(catalog, entry, err));
     TRY_OUT(vfs_remove(vfs, path_join(arena, dir, "begun"), err));
     TRY_OUT(vfs_sync_dir(vfs, dir, err));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -220,28 +247,46 @@ static enum status purge_checkpoint(struct vfs *vfs, const char *dir, struct err
         TRY_OUT(vfs_remove(vfs, path_join(arena, dir, files[i]), err));
     TRY_OUT(vfs_list(vfs, dir, arena, &entries, &left, err));
     if (left == 0)
-        status = vfs_remove_tree(vfs, dir, err);
+        status = remove_place(vfs, arena, dir, err);
 out:
+    vfs_unlock(lock);
     arena_free(arena);
     return status;
 }
 
-enum status query_catalog_remove(struct query_catalog *catalog,
-                                 const struct query_definition *definition, bool purge,
+/* Of a checkpoint that another purge has left without its identity, or that was never begun: what
+ * can be left is an empty directory. */
+static enum status purge_rest(struct vfs *vfs, const char *dir, struct error *err)
+{
+    struct vfs_entry *entries = NULL;
+    size_t left = 0;
+    if (!vfs_exists(vfs, dir))
+        return OK;
+    struct arena *arena = arena_new("request", 0);
+    enum status status = vfs_list(vfs, dir, arena, &entries, &left, err);
+    if (status == OK && left == 0)
+        status = remove_place(vfs, arena, dir, err);
+    arena_free(arena);
+    return status;
+}
+
+enum status query_catalog_remove(struct query_catalog *catalog, const struct catalog_entry *entry,
                                  struct error *err)
 {
+    const struct query_definition *definition = entry->definition;
+    if (entry->purge) {
+        char *identity = joined(definition->checkpoint, "identity.json");
+        bool is_checkpoint = vfs_exists(catalog->vfs, identity); /* never a directory of others */
+        free(identity);
+        TRY(is_checkpoint ? purge_checkpoint(catalog, entry, err)
+                          : purge_rest(catalog->vfs, definition->checkpoint, err));
+    }
     char *path = joined(definition->directory, "query.json");
     enum status status = vfs_remove(catalog->vfs, path, err);
     free(path);
     TRY(status);
     TRY(vfs_sync_dir(catalog->vfs, definition->directory, err));
-    TRY(vfs_remove_tree(catalog->vfs, definition->directory, err));
-    if (!purge)
-        return OK;
-    char *identity = joined(definition->checkpoint, "identity.json");
-    bool is_checkpoint = vfs_exists(catalog->vfs, identity); /* never a directory of others */
-    free(identity);
-    return is_checkpoint ? purge_checkpoint(catalog->vfs, definition->checkpoint, err) : OK;
+    return vfs_remove_tree(catalog->vfs, definition->directory, err);
 }
 
 static void read_error(struct json_reader *reader, struct json_place place, struct error *out)
@@ -306,6 +351,7 @@ static enum status read_record(struct arena *arena, json_t *root, struct catalog
     struct json_reader reader = {.arena = arena, .err = err};
     struct json_place place = {root, ""};
     const char *uid = NULL, *name = NULL, *desired = "STOPPED";
+    struct json_place deleting = {0};
     int64_t version = RECORD_VERSION, generation = 1, created = 0, updated = 0;
     TRY(json_read_int(&reader, place, "formatVersion", 1, INT64_MAX, &version));
     if (version > RECORD_VERSION)
@@ -334,6 +380,10 @@ static enum status read_record(struct arena *arena, json_t *root, struct catalog
     definition->created_us = created;
     definition->updated_us = updated;
     read_outcome(&reader, place, &out->outcome);
+    (void)!json_read_object(&reader, place, "deleting", &deleting);
+    out->deleting = deleting.object != NULL;
+    if (out->deleting)
+        (void)!json_read_bool(&reader, deleting, "purge", &out->purge);
     out->definition = definition;
     out->desired_running = strcmp(desired, "RUNNING") == 0;
     return OK;
@@ -407,12 +457,15 @@ static void make_damaged(struct query_catalog *catalog, struct arena *arena, con
 static bool load_dir(struct query_catalog *catalog, struct arena *arena, const char *dir,
                      struct catalog_entry *out)
 {
+    static const char *const written[] = {"query.json", "spec.json", "results.ndjson", NULL};
     struct error why = ERROR_INIT;
     const char *path = path_join(arena, dir, "query.json");
     if (!vfs_exists(catalog->vfs, path)) {
         (void)!vfs_remove_tree(catalog->vfs, dir, &why);
         return false;
     }
+    (void)!remove_temporaries(catalog->vfs, arena, dir, written, &why);
+    error_clear(&why);
     if (load_one(catalog, arena, path, out, &why) != OK)
         make_damaged(catalog, arena, dir, &why, out);
     return true;

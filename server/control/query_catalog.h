@@ -9,6 +9,10 @@
  * query.json is replaced atomically and synced before the API answers; a directory without it is
  * what is left of an interrupted create or delete, and is removed at start.
  *
+ * A deletion that takes more than one step is written into query.json first ("deleting"): whoever
+ * loads such a record has to finish it with query_catalog_remove(), which may be done again however
+ * far it came before.
+ *
  * Threads: the main thread.
  */
 #ifndef SERVER_CONTROL_QUERY_CATALOG_H
@@ -31,6 +35,7 @@ struct catalog_entry {
     struct query_definition *definition; /* the caller's reference */
     bool desired_running;
     bool damaged;
+    bool deleting, purge; /* it is to be removed; purge: with its checkpoint */
     struct query_outcome outcome;
 };
 
@@ -59,9 +64,11 @@ MUST_USE enum status query_catalog_put(struct query_catalog *catalog,
 MUST_USE enum status query_catalog_write_spec(struct query_catalog *catalog, struct arena *arena,
                                               const struct query_definition *definition,
                                               const char **path, struct error *err);
-/* Removes the entry and its directory; with `purge` also the checkpoint. */
+/* Removes the entry and its directory; with `purge` also the checkpoint, under its lock, and the
+ * record says so before anything is gone (unless the disk is too full for that: then the entry is
+ * the last that goes).  An error leaves the entry, perhaps as one that is `deleting`: put it again
+ * if it is to stay.  Errors: CHECKPOINT.LOCKED, IO_FAILURE. */
 MUST_USE enum status query_catalog_remove(struct query_catalog *catalog,
-                                          const struct query_definition *definition, bool purge,
-                                          struct error *err);
+                                          const struct catalog_entry *entry, struct error *err);
 
 #endif

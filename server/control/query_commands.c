@@ -288,6 +288,29 @@ static void execute_replace(struct control *control, struct command *command)
     finish(control, command, query);
 }
 
+/* Of a query without a worker of this server. */
+static void delete_now(struct control *control, struct command *command, struct query *query)
+{
+    struct error err = ERROR_INIT;
+    struct catalog_entry entry = query_record(query);
+    entry.purge = command->purge;
+    query_end_waiting(control, query); /* some wait for a worker that was to start */
+    enum status status = query_catalog_remove(control->catalog, &entry, &err);
+    if (status == OK) {
+        query_remove(control, query);
+        finish(control, command, NULL);
+        return;
+    }
+    if (status == STATUS_CHECKPOINT__LOCKED && query_may_have_orphan(control)) {
+        query->purge = command->purge;
+        query_delete_later(control, query, "being deleted: the earlier worker is still ending");
+        finish(control, command, query);
+        return;
+    }
+    query_store_or_later(control, query); /* it stays: the record may say otherwise */
+    refuse(control, command, &err);
+}
+
 static void execute_delete(struct control *control, struct command *command, struct query *query)
 {
     struct error err = ERROR_INIT;
@@ -308,19 +331,13 @@ static void execute_delete(struct control *control, struct command *command, str
         return;
     }
     if (free_to_go) {
-        query_end_waiting(control, query); /* some wait for a worker that was to start */
-        if (query_catalog_remove(control->catalog, query->now.definition, command->purge, &err) !=
-            OK) {
-            refuse(control, command, &err);
-            return;
-        }
-        query_remove(control, query);
-        finish(control, command, NULL);
+        delete_now(control, command, query);
         return;
     }
     query->deleting = true;
     query->purge = command->purge;
     query->now.desired_running = false;
+    query_store_or_later(control, query); /* a server that dies meanwhile finishes it then */
     query_want_stop(control, query, true);
     finish(control, command, query);
 }

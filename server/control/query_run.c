@@ -114,7 +114,9 @@ void query_end_as(struct control *control, struct query *query, enum query_state
 struct catalog_entry query_record(const struct query *query)
 {
     struct catalog_entry entry = {.definition = query->now.definition,
-                                  .desired_running = query->now.desired_running};
+                                  .desired_running = query->now.desired_running,
+                                  .deleting = query->deleting,
+                                  .purge = query->purge};
     if (!query_state_is_ended(query->now.state))
         return entry;
     entry.outcome.state = query->now.state;
@@ -618,12 +620,17 @@ static void note_error(struct control *control, struct query *query, const struc
         query->now.first_error = shared_error_ref(shared);
 }
 
+bool query_may_have_orphan(const struct control *control)
+{
+    return monotonic_us(control) - control->opened_us < ORPHAN_LOCK_US;
+}
+
 /* The checkpoint may be held by a worker of the server's earlier life that ends its batch. */
 static bool lock_may_be_ours(const struct control *control, const struct query *query,
                              const struct error *error)
 {
     return query->resumed && error != NULL && error->status == STATUS_CHECKPOINT__LOCKED &&
-           monotonic_us(control) - control->opened_us < ORPHAN_LOCK_US;
+           query_may_have_orphan(control);
 }
 
 static void plan_retry(struct control *control, struct query *query, int64_t delay_us,
@@ -751,15 +758,47 @@ static void end_run(struct control *control, struct query *query, const struct w
     answer_pending(control, query, end, !query_state_is_ended(query->now.state));
 }
 
+/* What cannot be removed stays, and says why. */
+static void give_up_deletion(struct control *control, struct query *query, const struct error *why)
+{
+    log_error_event(control->options.log, LOG_ERROR, "query_not_removed", why,
+                    (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
+    query->deleting = query->purge = false;
+    note_error(control, query, why);
+    query_end_as(control, query, QUERY_FAILED, status_name(why->status));
+}
+
 static void finish_delete(struct control *control, struct query *query)
 {
     struct error err = ERROR_INIT;
+    const struct catalog_entry entry = query_record(query);
     query_end_waiting(control, query);
-    if (query_catalog_remove(control->catalog, query->now.definition, query->purge, &err) != OK)
-        log_error_event(
-            control->options.log, LOG_ERROR, "query_not_removed", &err,
-            (struct log_field[]){log_text("queryName", query->now.definition->name), {0}});
-    query_remove(control, query);
+    enum status status = query_catalog_remove(control->catalog, &entry, &err);
+    if (status == OK)
+        query_remove(control, query);
+    else if (status == STATUS_CHECKPOINT__LOCKED && query_may_have_orphan(control))
+        query->delete_us = monotonic_us(control) + ORPHAN_RETRY_US;
+    else
+        give_up_deletion(control, query, &err);
+}
+
+void query_delete_later(struct control *control, struct query *query, const char *reason)
+{
+    query->deleting = true;
+    query->start_wanted = false;
+    query->now.desired_running = false;
+    query->delete_us = monotonic_us(control) + ORPHAN_RETRY_US;
+    query_set_state(control, query, QUERY_STOPPING, reason);
+    query_store_or_later(control, query);
+}
+
+void query_delete_some(struct control *control)
+{
+    for (size_t i = control->query_count; i-- > 0;) { /* from the end: they leave the array */
+        struct query *query = control->queries[i];
+        if (query->deleting && query->worker == NULL && monotonic_us(control) >= query->delete_us)
+            finish_delete(control, query);
+    }
 }
 
 void query_on_end(void *ctx, void *owner, const struct worker_exit *how)
@@ -832,6 +871,8 @@ int query_timers(struct control *control)
             else
                 next = earlier(next, query->retry_us);
         }
+        if (query->deleting && query->worker == NULL)
+            next = earlier(next, query->delete_us);
         waiting |= may_start(control, query);
         if (query->rewind != NULL)
             continue; /* meanwhile the reason is not that of the state */

@@ -1,0 +1,123 @@
+/*
+ * The server is killed while a command is at work: its next life finishes what was begun, and waits
+ * with what it cannot know yet.
+ */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CREATE(name)                                                                               \
+    "{\"name\":\"" name                                                                            \
+    "\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT value FROM "                    \
+    "c\",\"sink\":{\"format\":\"noop\"}}"
+
+static pid_t worker_of(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/status", name);
+    json_t *status = get(&server, path, 200);
+    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+    json_decref(status);
+    assert_true(pid > 1);
+    return pid;
+}
+
+/* The call is made by a process of its own, which is killed by end_background(). */
+static pid_t in_background(const char *method, const char *path)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct reply reply = call(&server, &(struct call){.method = method, .path = path});
+        _exit(reply.status == 204 ? 0 : 1);
+    }
+    return pid;
+}
+
+static void end_background(pid_t pid)
+{
+    int how = 0;
+    (void)kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+}
+
+static void await_gone(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/status", name);
+    for (;;) {
+        struct reply reply =
+            call(&server, &(struct call){.path = path, .headers = {"Prefer: wait=1", NULL}});
+        bool gone = reply.status == 404;
+        assert_true(gone || reply.status == 200);
+        reply_free(&reply);
+        if (gone)
+            return;
+    }
+}
+
+/* The lock of the checkpoint, once nobody has it. */
+static int take_lock(const char *checkpoint)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/lock", checkpoint);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    return fd;
+}
+
+static void a_deletion_survives_the_server(void **state)
+{
+    (void)state;
+    char checkpoint[256];
+    json_decref(post(&server, "/v1/queries", CREATE("doomed"), 201));
+    await_state(&server, "doomed", "RUNNING");
+    json_decref(post(&server, "/v1/queries/doomed/trigger", NULL, 200));
+    json_t *query = get(&server, "/v1/queries/doomed", 200);
+    (void)snprintf(checkpoint, sizeof checkpoint, "%s/checkpoints/%s", server.data_dir,
+                   text_of(query, "uid"));
+    json_decref(query);
+    assert_int_equal(access(checkpoint, F_OK), 0);
+    pid_t worker = worker_of("doomed");
+    assert_int_equal(kill(worker, SIGSTOP), 0);
+    pid_t caller = in_background("DELETE", "/v1/queries/doomed?force=true&purge=checkpoint");
+    await_state(&server, "doomed", "STOPPING");
+    end_background(caller);
+    server_kill(&server);
+    int lock = take_lock(checkpoint); /* as the worker, if that ended a batch meanwhile */
+    server_restart(&server, quick_restarts);
+    json_t *status = get(&server, "/v1/queries/doomed/status", 200);
+    assert_string_equal(text_of(status, "state"), "STOPPING");
+    assert_string_equal(text_of(status, "desiredState"), "STOPPED");
+    json_decref(status);
+    refused(&server, &(struct call){.method = "POST", .path = "/v1/queries/doomed/start"}, 409,
+            "INVALID_STATE");
+    assert_int_equal(access(checkpoint, F_OK), 0); /* not under a worker that may write */
+    assert_int_equal(close(lock), 0);
+    await_gone("doomed");
+    assert_int_equal(access(checkpoint, F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deletion_survives_the_server),
+    };
+    return cmocka_run_group_tests_name("api/server_kills", tests, fixture_setup,
+                                       fixture_teardown) != 0;
+}
