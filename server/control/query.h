@@ -28,7 +28,8 @@ struct query {
     bool start_wanted; /* waits for its turn in start_some() */
     bool stop_asked;   /* the present run is to end as STOPPED */
     bool restart_asked;
-    bool resumed; /* started because the server was: its old worker may still hold the lock */
+    bool was_starting; /* before the worker fell silent */
+    bool resumed;      /* started because the server was: its old worker may still hold the lock */
     bool deleting, purge;  /* removed when the worker is gone ... */
     int64_t delete_us;     /* ... and, without one, when this comes; monotonic */
     bool history_wanted;   /* the server has no progress documents of earlier runs */

@@ -566,8 +566,9 @@ void query_on_message(void *ctx, void *owner, const struct message *message)
     struct query *query = owner;
     query->heard_us = monotonic_us(control);
     query->now.heard_us = now_us(control);
-    if (query->now.state == QUERY_UNKNOWN && query->now.run_id[0] != '\0')
-        query_set_state(control, query, QUERY_RUNNING, "the worker answers again");
+    if (query->now.state == QUERY_UNKNOWN)
+        query_set_state(control, query, query->was_starting ? QUERY_STARTING : QUERY_RUNNING,
+                        "the worker answers again");
     switch (message->kind) {
     case MESSAGE_HELLO:
         on_hello(control, query, message);
@@ -842,12 +843,14 @@ static void watch_worker(struct control *control, struct query *query, int64_t n
         worker_kill(query->worker, SIGKILL); /* it does not even say that it lives */
         return;
     }
-    if (query->now.state == QUERY_RUNNING &&
+    bool starting = query->now.state == QUERY_STARTING;
+    if ((starting || query->now.state == QUERY_RUNNING) &&
         silent >= config_duration_us(config, SETTING_heartbeatTimeout)) {
         struct error err = ERROR_INIT;
         char seconds[24];
         (void)snprintf(seconds, sizeof seconds, "%lld", (long long)(silent / 1000000));
         (void)error_raise(&err, STATUS_WORKER_UNRESPONSIVE, "seconds", seconds, NULL);
+        query->was_starting = starting;
         query_set_state(control, query, QUERY_UNKNOWN, err.text);
     }
 }

@@ -13,7 +13,8 @@ static const char *const action_names[QUERY_ACTION_COUNT] = {
 
 /* Rows: states; columns: start, stop, restart, trigger, processAllAvailable, results, delete,
  * rewind.
- * Asking for what is so already is allowed and changes nothing. */
+ * Asking for what is so already is allowed and changes nothing.  What only the worker can answer
+ * waits for it where the server does not know yet how it is. */
 static const bool allowed[QUERY_STATE_COUNT][QUERY_ACTION_COUNT] = {
     [QUERY_STOPPED] = {true, true, true, false, false, false, true, true},
     [QUERY_STARTING] = {true, true, true, true, true, true, false, false},
@@ -22,7 +23,7 @@ static const bool allowed[QUERY_STATE_COUNT][QUERY_ACTION_COUNT] = {
     [QUERY_RETRYING] = {true, true, true, false, true, false, false, false},
     [QUERY_FAILED] = {true, true, true, false, false, true, true, true},
     [QUERY_FINISHED] = {true, true, true, false, true, true, true, true},
-    [QUERY_UNKNOWN] = {true, true, true, false, false, false, false, false},
+    [QUERY_UNKNOWN] = {true, true, true, true, true, true, false, false},
 };
 
 const char *query_state_name(enum query_state state)

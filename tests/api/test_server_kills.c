@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,15 +26,20 @@
     "\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT value FROM "                    \
     "c\",\"sink\":{\"format\":\"noop\"}}"
 
+/* Its process, once there is one. */
 static pid_t worker_of(const char *name)
 {
     char path[256];
     (void)snprintf(path, sizeof path, "/v1/queries/%s/status", name);
-    json_t *status = get(&server, path, 200);
-    pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
-    json_decref(status);
-    assert_true(pid > 1);
-    return pid;
+    for (;;) {
+        struct reply reply =
+            call(&server, &(struct call){.path = path, .headers = {"Prefer: wait=1", NULL}});
+        assert_int_equal(reply.status, 200);
+        pid_t pid = (pid_t)json_integer_value(json_object_get(reply.json, "pid"));
+        reply_free(&reply);
+        if (pid > 1)
+            return pid;
+    }
 }
 
 /* The call is made by a process of its own, which is killed by end_background(). */
@@ -113,10 +119,77 @@ static void a_deletion_survives_the_server(void **state)
     assert_int_equal(access(checkpoint, F_OK), -1);
 }
 
+/* Asked while the server does not know how the query is: answered when it does. */
+static void what_is_asked_of_an_unknown_query_waits(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"--max-running-queries", "1", NULL};
+    static const char hurry[] = "{\"timeout\":\"10 ms\"}";
+    const struct call all = {
+        .method = "POST", .path = "/v1/queries/b/processAllAvailable", .body = hurry};
+    const struct call trigger = {.method = "POST", .path = "/v1/queries/b/trigger", .body = hurry};
+    json_decref(post(&server, "/v1/queries", CREATE("a"), 201));
+    json_decref(post(&server, "/v1/queries", CREATE("b"), 201));
+    await_state(&server, "a", "RUNNING");
+    await_state(&server, "b", "RUNNING");
+    server_kill(&server);
+    server_restart(&server, one);
+    await_state(&server, "a", "RUNNING");
+    await_state(&server, "b", "UNKNOWN"); /* until its turn comes */
+    refused(&server, &all, 408, "REQUEST_TIMEOUT");
+    refused(&server, &trigger, 408, "REQUEST_TIMEOUT");
+    refused(&server,
+            &(struct call){
+                .method = "POST", .path = "/v1/queries/b/rewind", .body = "{\"toBatchId\":0}"},
+            409, "INVALID_STATE");
+    json_decref(post(&server, "/v1/queries/a/stop", NULL, 202));
+    json_decref(post(&server, "/v1/queries/b/processAllAvailable", NULL, 200));
+    await_state(&server, "b", "RUNNING");
+    json_decref(post(&server, "/v1/queries/b/stop", NULL, 202));
+    await_state(&server, "b", "STOPPED");
+    server_stop(&server);
+    server_restart(&server, quick_restarts);
+}
+
+/* The worker waits for ever for the writer of a pipe in the place of its log. */
+static void a_worker_that_falls_silent_while_it_starts_is_unknown(void **state)
+{
+    (void)state;
+    static const char *const impatient[] = {"--heartbeat-interval", "20 ms", "--heartbeat-timeout",
+                                            "200 ms", NULL};
+    char body[512], pipe_path[256];
+    server_stop(&server);
+    server_restart(&server, impatient);
+    make_dir(&server, "slow");
+    make_dir(&server, "slow/log");
+    (void)snprintf(pipe_path, sizeof pipe_path, "%s/slow/log/00000000000000000000", server.dir);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"slow\",\"sources\":{\"c\":{\"format\":\"rate\"}},\"sql\":\"SELECT "
+        "value FROM c\",\"sink\":{\"format\":\"noop\"},\"checkpointLocation\":\"%s/slow\"}",
+        server.dir);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    await_state(&server, "slow", "STARTING");
+    pid_t worker = worker_of("slow");
+    assert_int_equal(kill(worker, SIGSTOP), 0);
+    await_state(&server, "slow", "UNKNOWN");
+    json_t *status = get(&server, "/v1/queries/slow/status", 200);
+    assert_non_null(strstr(text_of(status, "stateReason"), "has not answered"));
+    json_decref(status);
+    assert_int_equal(kill(worker, SIGCONT), 0);
+    await_state(&server, "slow", "STARTING"); /* and not RUNNING */
+    assert_int_equal(kill(worker, SIGSTOP), 0);
+    json_decref(post(&server, "/v1/queries/slow/stop", NULL, 202));
+    await_state(&server, "slow", "STOPPED");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deletion_survives_the_server),
+        cmocka_unit_test(what_is_asked_of_an_unknown_query_waits),
+        cmocka_unit_test(a_worker_that_falls_silent_while_it_starts_is_unknown),
     };
     return cmocka_run_group_tests_name("api/server_kills", tests, fixture_setup,
                                        fixture_teardown) != 0;

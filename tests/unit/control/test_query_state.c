@@ -36,6 +36,18 @@ static void a_query_with_a_worker_is_not_deleted(void **state)
                          query_state_is_ended((enum query_state)i));
 }
 
+static void what_the_worker_answers_waits_until_it_is_known(void **state)
+{
+    (void)state;
+    static const enum query_action asked[] = {ACTION_TRIGGER, ACTION_PROCESS_ALL,
+                                              ACTION_READ_RESULTS};
+    for (int i = 0; i < 3; i++) {
+        assert_true(query_action_allowed(QUERY_STARTING, asked[i]));
+        assert_true(query_action_allowed(QUERY_UNKNOWN, asked[i]));
+    }
+    assert_false(query_action_allowed(QUERY_UNKNOWN, ACTION_REWIND));
+}
+
 static void allowed_actions_are_listed(void **state)
 {
     (void)state;
@@ -53,6 +65,7 @@ int main(void)
         cmocka_unit_test(names_are_found_again),
         cmocka_unit_test(every_state_can_be_started_and_stopped),
         cmocka_unit_test(a_query_with_a_worker_is_not_deleted),
+        cmocka_unit_test(what_the_worker_answers_waits_until_it_is_known),
         cmocka_unit_test(allowed_actions_are_listed),
     };
     return cmocka_run_group_tests_name("control/query_state", tests, NULL, NULL) != 0;
