@@ -133,14 +133,11 @@ static void read_transfer_encoding(struct reading *reading, const char *value)
                                       "encoding", value, NULL);
 }
 
-/* The first of possibly several tags; quotes and a W/ go away. */
-static const char *etag_of(struct arena *arena, const char *value)
+/* A header that is there twice is one list (RFC 9110, 5.3). */
+static const char *joined_list(struct arena *arena, const char *before, const char *value)
 {
-    if (strncmp(value, "W/", 2) == 0)
-        value += 2;
-    if (*value != '"')
-        return arena_strdup(arena, value);
-    return arena_strndup(arena, value + 1, strcspn(value + 1, "\""));
+    return before == NULL ? arena_strdup(arena, value)
+                          : arena_sprintf(arena, "%s, %s", before, value);
 }
 
 /* "respond-async, wait=10" */
@@ -193,9 +190,9 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
     } else if (strcasecmp(key, "Accept") == 0) {
         request->accept = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "If-Match") == 0) {
-        request->if_match = etag_of(request->arena, value);
+        request->if_match = joined_list(request->arena, request->if_match, value);
     } else if (strcasecmp(key, "If-None-Match") == 0) {
-        request->if_none_match = etag_of(request->arena, value);
+        request->if_none_match = joined_list(request->arena, request->if_none_match, value);
     } else if (strcasecmp(key, "Idempotency-Key") == 0) {
         request->idempotency_key = arena_strdup(request->arena, value);
     } else if (strcasecmp(key, "Authorization") == 0) {

@@ -56,7 +56,7 @@ struct request {
     const char *content_type;     /* NULL: none */
     const char *content_encoding; /* NULL: none, or identity */
     const char *accept;
-    const char *if_match; /* ETag without quotes, "*", or NULL */
+    const char *if_match; /* a list of ETags (control/etag.h), or NULL */
     const char *if_none_match;
     const char *idempotency_key;
     const char *authorization;

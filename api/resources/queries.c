@@ -2,7 +2,9 @@
 #include "api/http/problem.h"
 #include "api/resources/query_view.h"
 #include "api/resources/resources.h"
+#include "base/heap.h"
 #include "base/uuid.h"
+#include "control/etag.h"
 #include "control/query_validate.h"
 #include "spec/spec_json.h"
 
@@ -149,11 +151,11 @@ static enum status read_rule(const struct request *request, struct command *comm
                              struct error *err)
 {
     if (request->if_match != NULL) {
-        command->rule = strcmp(request->if_match, "*") == 0 ? REPLACE_ANY : REPLACE_MATCHING;
-        (void)snprintf(command->if_match, sizeof command->if_match, "%s", request->if_match);
+        command->rule = REPLACE_MATCHING;
+        command->if_match = heap_strdup(request->if_match);
         return OK;
     }
-    if (request->if_none_match != NULL && strcmp(request->if_none_match, "*") == 0) {
+    if (request->if_none_match != NULL && etag_list_is_any(request->if_none_match)) {
         command->rule = REPLACE_NONE;
         return OK;
     }
@@ -200,15 +202,18 @@ enum status get_query(struct request *request, struct response *response, struct
     struct query_snapshot *query = NULL;
     TRY(request_check_arguments(request, arguments, err));
     TRY(view_find(request, &query, err));
-    const char *none = request->if_none_match;
-    if (none != NULL && (strcmp(none, query->definition->etag) == 0 || strcmp(none, "*") == 0)) {
+    const char *etag = query->definition->etag;
+    const char *match = request->if_match, *none = request->if_none_match;
+    if (match != NULL && !etag_list_has(match, etag, ETAG_STRONG)) {
+        (void)error_raise(err, STATUS_PRECONDITION_FAILED, "etag", etag, NULL);
+    } else if (none != NULL && etag_list_has(none, etag, ETAG_WEAK)) {
         response->status = 304;
         view_put_etag(request, response, query->definition->etag);
     } else {
         view_respond(request, response, 200, query);
     }
     query_snapshot_unref(query);
-    return OK;
+    return err->status;
 }
 
 enum status delete_query(struct request *request, struct response *response, struct error *err)
@@ -226,9 +231,10 @@ enum status delete_query(struct request *request, struct response *response, str
         command = command_new(COMMAND_DELETE, request->param[0]);
         command->force = force;
         command->purge = purge != NULL;
-        command->has_match = request->if_match != NULL;
-        if (command->has_match)
-            (void)snprintf(command->if_match, sizeof command->if_match, "%s", request->if_match);
+        if (request->if_match != NULL)
+            command->if_match = heap_strdup(request->if_match);
+        if (request->if_none_match != NULL)
+            command->if_none_match = heap_strdup(request->if_none_match);
     }
     const struct command *result = NULL;
     TRY(request_command(request, command, COMMAND_TIMEOUT_US, "the deletion", &result, err));

@@ -1,6 +1,7 @@
 #include "api/api.h"
 #include "api/resources/query_view.h"
 #include "api/resources/resources.h"
+#include "control/etag.h"
 
 #include <stdio.h>
 
@@ -31,7 +32,8 @@ enum status get_status(struct request *request, struct response *response, struc
     if (request->seen_version == 0)
         request->seen_version = hash;
     const char *known = request->if_none_match;
-    bool same = known != NULL ? strcmp(known, etag) == 0 : request->seen_version == hash;
+    bool same =
+        known != NULL ? etag_list_has(known, etag, ETAG_WEAK) : request->seen_version == hash;
     int64_t until = request->arrived_us + request->wait_us;
     if (same && request->has_wait && request_now_us(request) < until) {
         request_wait(request, request->param[0], until);

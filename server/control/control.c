@@ -289,6 +289,8 @@ static void command_unref(struct command *command)
     query_definition_unref(command->definition);
     query_snapshot_unref(command->snapshot);
     buffer_fini(&command->output);
+    free(command->if_match);
+    free(command->if_none_match);
     free(command);
 }
 

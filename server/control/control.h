@@ -66,7 +66,7 @@ void control_check_leftover(struct control *control, const struct query_spec *sp
 enum command_kind {
     COMMAND_CREATE,  /* definition, desired_running */
     COMMAND_REPLACE, /* definition, apply_now, rule, if_match */
-    COMMAND_DELETE,  /* force, purge; has_match: only if the ETag is if_match */
+    COMMAND_DELETE,  /* force, purge, if_match, if_none_match */
     COMMAND_START,
     COMMAND_STOP, /* immediate, timeout_us (0: none), kill_on_timeout */
     COMMAND_RESTART,
@@ -77,8 +77,7 @@ enum command_kind {
 };
 
 enum replace_rule {
-    REPLACE_MATCHING, /* the present ETag must be if_match */
-    REPLACE_ANY,      /* there must be one */
+    REPLACE_MATCHING, /* the present ETag must be in if_match */
     REPLACE_NONE,     /* there must be no query of that name */
 };
 
@@ -89,8 +88,7 @@ struct command {
     bool desired_running, has_desired;   /* the spec says it */
     bool apply_now, force, purge, immediate, kill_on_timeout;
     enum replace_rule rule;
-    bool has_match;
-    char if_match[QUERY_ETAG_SIZE];
+    char *if_match, *if_none_match; /* lists of ETags (etag.h), freed with the command; NULL */
     int64_t timeout_us;
     int64_t limit;
     int64_t to_batch;

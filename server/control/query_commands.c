@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "control/etag.h"
 
 #include <stdio.h>
 
@@ -176,8 +177,8 @@ static enum status check_rule(const struct command *command, const struct query 
                               struct error *err)
 {
     const char *etag = query->now.definition->etag;
-    bool fits = command->rule == REPLACE_ANY ||
-                (command->rule == REPLACE_MATCHING && strcmp(command->if_match, etag) == 0);
+    bool fits =
+        command->rule == REPLACE_MATCHING && etag_list_has(command->if_match, etag, ETAG_STRONG);
     return fits ? OK : error_raise(err, STATUS_PRECONDITION_FAILED, "etag", etag, NULL);
 }
 
@@ -315,10 +316,11 @@ static void execute_delete(struct control *control, struct command *command, str
 {
     struct error err = ERROR_INIT;
     bool free_to_go = query->worker == NULL;
-    if (command->has_match && strcmp(command->if_match, "*") != 0 &&
-        strcmp(command->if_match, query->now.definition->etag) != 0) {
-        (void)error_raise(&err, STATUS_PRECONDITION_FAILED, "etag", query->now.definition->etag,
-                          NULL);
+    const char *etag = query->now.definition->etag;
+    if ((command->if_match != NULL && !etag_list_has(command->if_match, etag, ETAG_STRONG)) ||
+        (command->if_none_match != NULL &&
+         etag_list_has(command->if_none_match, etag, ETAG_WEAK))) {
+        (void)error_raise(&err, STATUS_PRECONDITION_FAILED, "etag", etag, NULL);
         refuse(control, command, &err);
         return;
     }

@@ -220,6 +220,27 @@ static void a_purge_leaves_nothing(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
+/* A directory with something in it, in the place of the record, cannot be removed as a file. */
+static void a_deletion_that_fails_says_why_and_the_query_stays(void **state)
+{
+    (void)state;
+    char inside[520];
+    json_decref(post(&server, "/v1/queries", RUNS("sticky"), 201));
+    await_state(&server, "sticky", "RUNNING");
+    const char *record = record_of("sticky");
+    assert_int_equal(unlink(record), 0);
+    assert_int_equal(mkdir(record, 0700), 0);
+    (void)snprintf(inside, sizeof inside, "%s/x", record);
+    assert_int_equal(mkdir(inside, 0700), 0);
+    const struct call remove = {.method = "DELETE", .path = "/v1/queries/sticky?force=true"};
+    refused(&server, &remove, 503, "IO_FAILURE"); /* with a worker, and without one */
+    await_state(&server, "sticky", "FAILED");
+    refused(&server, &remove, 503, "IO_FAILURE");
+    assert_int_equal(rmdir(inside), 0);
+    assert_int_equal(rmdir(record), 0);
+    remove_query("sticky");
+}
+
 static void a_condition_on_delete_holds_or_not(void **state)
 {
     (void)state;
@@ -560,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_new_spec_may_say_the_desired_state),
         cmocka_unit_test(a_path_that_cannot_be_used_needs_a_person),
         cmocka_unit_test(a_purge_leaves_nothing),
+        cmocka_unit_test(a_deletion_that_fails_says_why_and_the_query_stays),
         cmocka_unit_test(a_condition_on_delete_holds_or_not),
         cmocka_unit_test(a_restart_forgets_neither_batch_nor_time),
         cmocka_unit_test(a_record_of_a_later_version_is_left_alone),

@@ -389,6 +389,41 @@ static void replacing_needs_the_etag_that_was_read(void **state)
     delete_query("e");
 }
 
+/* RFC 9110, 13.1: If-Match compares strongly, If-None-Match weakly, and both are lists. */
+static void a_weak_tag_is_not_enough_to_change_something(void **state)
+{
+    (void)state;
+    char weak[80], list[120], none[80];
+    struct call put = {.method = "PUT", .path = "/v1/queries/w", .body = STOPPED("w")};
+    struct reply reply = call(&server, &put);
+    assert_int_equal(reply.status, 201);
+    const char *etag = reply_header(&reply, "ETag");
+    (void)snprintf(weak, sizeof weak, "If-Match: W/%.40s", etag);
+    (void)snprintf(list, sizeof list, "If-Match: \"0\", %.40s", etag);
+    (void)snprintf(none, sizeof none, "If-None-Match: W/%.40s", etag);
+    reply_free(&reply);
+    put.headers[0] = weak;
+    refused(&server, &put, 412, "PRECONDITION_FAILED");
+    put.headers[0] = list;
+    reply = call(&server, &put);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+    struct call read = {.path = "/v1/queries/w", .headers = {none, NULL}};
+    reply = call(&server, &read);
+    assert_int_equal(reply.status, 304);
+    reply_free(&reply);
+    read.headers[0] = weak;
+    refused(&server, &read, 412, "PRECONDITION_FAILED");
+    struct call remove = {.method = "DELETE", .path = "/v1/queries/w", .headers = {weak, NULL}};
+    refused(&server, &remove, 412, "PRECONDITION_FAILED");
+    remove.headers[0] = none;
+    refused(&server, &remove, 412, "PRECONDITION_FAILED");
+    remove.headers[0] = list;
+    reply = call(&server, &remove);
+    assert_int_equal(reply.status, 204);
+    reply_free(&reply);
+}
+
 static void a_repeated_post_with_its_key_gets_the_first_answer(void **state)
 {
     (void)state;
@@ -473,6 +508,7 @@ int main(void)
         cmocka_unit_test(the_owner_of_an_output_is_named),
         cmocka_unit_test(the_list_is_filtered_and_paged),
         cmocka_unit_test(replacing_needs_the_etag_that_was_read),
+        cmocka_unit_test(a_weak_tag_is_not_enough_to_change_something),
         cmocka_unit_test(a_repeated_post_with_its_key_gets_the_first_answer),
         cmocka_unit_test(actions_check_their_bodies),
     };
