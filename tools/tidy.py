@@ -31,7 +31,7 @@ FENCES = {
                              "one place configures the client"),
     "curl/curl.h": (r"^(cli|tests)/", "the server opens no HTTP connection on its own"),
     "pthread.h": (r"^(server/(base|control|supervisor|worker)/|server/columnar/timezone|server/expr/regex"
-                  r"|server/format/codec_library|api/http/"
+                  r"|server/format/codec_library|server/parquet/page_codec|api/http/"
                   r"|tests/"
                   r"|server/main)",
                   "operators are single-threaded: use base/task_pool.h"),

@@ -68,7 +68,7 @@ static enum status check_partitions(struct analyzer *analyzer, const struct sink
 /* File formats of Spark that only append; which of them is not there is the second question. */
 static bool only_appends(const char *format)
 {
-    static const char *const formats[] = {"binaryFile", "orc", "parquet", "xml"};
+    static const char *const formats[] = {"binaryFile", "orc", "xml"};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (strcasecmp(format, formats[i]) == 0)
             return true;

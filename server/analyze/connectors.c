@@ -230,7 +230,9 @@ static void raise_no_format(const char *format, struct error *err)
     for (size_t i = 0; i < sizeof of_spark / sizeof of_spark[0]; i++) {
         if (strcasecmp(format, of_spark[i]) == 0) {
             char feature[64];
-            (void)snprintf(feature, sizeof feature, "The format %s", of_spark[i]);
+            bool written = sink_find(format) != NULL;
+            (void)snprintf(feature, sizeof feature, "%s format %s", written ? "Reading the" : "The",
+                           of_spark[i]);
             (void)error_raise(err, STATUS_NOT_SUPPORTED, "feature", feature, NULL);
             return;
         }

@@ -1,5 +1,5 @@
 /*
- * Formats: bytes of records -> columns, and back.  json, csv, text.
+ * Formats: bytes of records -> columns, and back.  json, csv, text; parquet is only written.
  *
  * A format is parsed once per query (options, schema, the columns that are needed) into a
  * struct format_reader or format_writer, which is read-only from then on and shared by all tasks;
@@ -53,7 +53,8 @@ struct format_ops {
     const struct option_def *read_options;
     const struct option_def *write_options;
 
-    /* Checks options and schema.  Errors: UNKNOWN_OPTION, INVALID_OPTION_VALUE and Spark's. */
+    /* Checks options and schema.  Errors: UNKNOWN_OPTION, INVALID_OPTION_VALUE and Spark's.  NULL
+     * where the format cannot be read; it is no source then. */
     enum status (*reader_new)(struct arena *query, const struct format_config *config,
                               struct format_reader **out, struct error *err);
 

@@ -3,11 +3,13 @@
 #include "format/csv_format.h"
 #include "format/format.h"
 #include "format/json_format.h"
+#include "format/parquet_format.h"
 #include "format/text_format.h"
 
 #include <strings.h>
 
-static const struct format_ops *const formats[] = {&json_format, &csv_format, &text_format, NULL};
+static const struct format_ops *const formats[] = {&json_format, &csv_format, &text_format,
+                                                   &parquet_format, NULL};
 
 const struct format_ops *const *format_all(void)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define FLUSH_BYTES ((size_t)256 << 10)
+#define KEEP_BYTES  ((size_t)4 << 20)
 #define OPEN_MAX    256 /* files a task writes at the same time */
 
 struct open_part {
@@ -121,6 +122,8 @@ static enum status flush_part(struct part_writer *writer, struct open_part *part
         TRY(create_staged(writer, part, err));
     TRY(vfs_append(part->file, buffer_bytes(&part->out), err));
     part->size_bytes += part->out.size_bytes;
+    if (part->out.capacity_bytes > KEEP_BYTES) /* a whole row group of Parquet */
+        buffer_fini(&part->out);
     buffer_clear(&part->out);
     return FAILPOINT(mid_write, err);
 }

@@ -770,6 +770,7 @@ static void file_close(struct sink *self)
 const struct sink_ops sink_file_json = FILE_SINK("json");
 const struct sink_ops sink_file_csv = FILE_SINK("csv");
 const struct sink_ops sink_file_text = FILE_SINK("text");
+const struct sink_ops sink_file_parquet = FILE_SINK("parquet");
 
 /* ---- whose directory it is ---- */
 

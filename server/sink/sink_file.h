@@ -10,6 +10,7 @@
 extern const struct sink_ops sink_file_json;
 extern const struct sink_ops sink_file_csv;
 extern const struct sink_ops sink_file_text;
+extern const struct sink_ops sink_file_parquet;
 
 #define SINK_OWNER_SIZE 37 /* a UUID and its NUL */
 

@@ -9,7 +9,8 @@
 #include <strings.h>
 
 static const struct sink_ops *const all[] = {
-    &sink_file_json, &sink_file_csv, &sink_file_text, &sink_memory, &sink_console, &sink_noop, NULL,
+    &sink_file_json, &sink_file_csv, &sink_file_text, &sink_file_parquet,
+    &sink_memory,    &sink_console,  &sink_noop,      NULL,
 };
 
 const struct sink_ops *sink_find(const char *format)

@@ -42,11 +42,12 @@ static void a_format_of_spark_is_no_misspelling(void **state)
          "rate-micro-batch"},
         {READS("Parquet") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
          "NOT_SUPPORTED",
-         "The format parquet is not supported by this version of Tidemill: there are json, "},
+         "Reading the format parquet is not supported by this version of Tidemill: there are "
+         "json, "},
         {READS("memory") SQL("SELECT a FROM s") "," OUT("json") "}", "/sources/s/format",
          "DATA_SOURCE_NOT_FOUND", ": there are json, csv, text, rate, rate-micro-batch"},
-        {"{" IN "," GOOD_SQL "," OUT("parquet") "}", "/sink/format", "NOT_SUPPORTED",
-         "The format parquet is not supported by this version of Tidemill: there are json, "},
+        {"{" IN "," GOOD_SQL "," OUT("orc") "}", "/sink/format", "NOT_SUPPORTED",
+         "The format orc is not supported by this version of Tidemill: there are json, "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].spec);

@@ -4,6 +4,7 @@
 #include "cell_text.h"
 #include "checkpoint/inspect.h"
 #include "json_rows.h"
+#include "parquet_rows.h"
 #include "play.h"
 #include "worker/state_view.h"
 
@@ -242,6 +243,18 @@ static struct bytes json_of_plain(struct arena *arena, const struct type *schema
     return copy;
 }
 
+static struct bytes json_of_parquet(struct sink_walk *walk, struct bytes file)
+{
+    struct buffer out = {0};
+    struct arena *arena = walk->player->world->arena;
+    if (!parquet_rows_json(walk->sink->schema, file, &out, NULL))
+        (void)error_raise(walk->err, STATUS_FAILED_READ_FILE__NO_HINT, "path", walk->sink->dir,
+                          NULL);
+    struct bytes copy = arena_copy(arena, buffer_bytes(&out));
+    buffer_fini(&out);
+    return copy;
+}
+
 static void on_sink_file(void *arg, const char *path, const struct vfs_stat *stat)
 {
     struct sink_walk *walk = arg;
@@ -259,9 +272,13 @@ static void on_sink_file(void *arg, const char *path, const struct vfs_stat *sta
                 walk->err) != OK ||
         text.size_bytes == 0)
         return;
-    if (walk->sink->other_format)
+    if (parquet_rows_is_file(text))
+        text = json_of_parquet(walk, text);
+    else if (walk->sink->other_format)
         text = json_of_plain(world->arena, walk->sink->schema, text);
-    (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) == OK);
+    if (walk->err->status == OK)
+        (void)(json_rows_read(world->arena, walk->sink->schema, text, &rows.receiver, walk->err) ==
+               OK);
 }
 
 static bool file_sink_rows(struct player *player, struct world_sink *sink,
