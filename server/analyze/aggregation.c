@@ -668,6 +668,67 @@ static void set_keys(struct analyzer *analyzer, struct grouping *grouping,
     node->aggregate.key_count++;
 }
 
+/* The session that column `id` of the node's output is, through aggregations as well; NULL: none.
+ * *grouped: there is one between. */
+static const struct logical_node *session_of(const struct logical_node *node, uint32_t id,
+                                             bool *grouped)
+{
+    while (node->child_count > 0 && logical_find_output(node, id, NULL) != NULL) {
+        uint32_t at = 0;
+        bool groups = node->kind == LOGICAL_AGGREGATE;
+        (void)logical_find_output(node, id, &at);
+        if (node->kind == LOGICAL_SESSION && at + 1 == node->output_count)
+            return node;
+        if (node->kind == LOGICAL_PROJECT || groups) {
+            if (groups && at >= node->aggregate.key_count)
+                return NULL;
+            const struct expr *from = groups ? node->aggregate.keys[at] : node->project.exprs[at];
+            if (from->kind != EXPR_COLUMN)
+                return NULL;
+            id = from->column.attribute_id;
+            *grouped = *grouped || groups;
+        }
+        node = node->children[0];
+    }
+    return NULL;
+}
+
+/* Sessions of finer groups, which are grouped again, are rows with a time and a gap: they become
+ * one where they touch.  *key: is over *child; both may change. */
+static enum status merge_sessions(struct analyzer *analyzer, struct logical_node **child,
+                                  struct expr **key, struct error *err)
+{
+    struct arena *arena = analyzer->arena;
+    struct resolve_context *ctx = &analyzer->functions;
+    bool grouped = false;
+    if ((*key)->kind != EXPR_COLUMN ||
+        session_of(*child, (*key)->column.attribute_id, &grouped) == NULL || !grouped)
+        return OK;
+    struct attribute *from = logical_find_output(*child, (*key)->column.attribute_id, NULL);
+    struct expr *start, *end, *gap;
+    TRY(function_resolve_2(ctx, "[]", attribute_expr(arena, from),
+                           expr_literal_string(arena, bytes_of_text("start")), &start, err));
+    TRY(function_resolve_2(ctx, "[]", attribute_expr(arena, from),
+                           expr_literal_string(arena, bytes_of_text("end")), &end, err));
+    TRY(function_resolve_2(ctx, "-", end, start, &gap, err));
+    struct logical_node *node = logical_over(arena, LOGICAL_SESSION, *child);
+    struct attribute *merged = analyzer_attribute(analyzer, from->name, from->type, false);
+    merged->is_window = from->is_window;
+    merged->event_time = from->event_time;
+    merged->delay_us = from->delay_us;
+    merged->watermark_id = from->watermark_id;
+    node->session.time = start;
+    node->session.gap = gap;
+    node->output =
+        arena_new_object(arena, ((*child)->output_count + 1) * sizeof(struct attribute *));
+    memcpy(node->output, (*child)->output, (*child)->output_count * sizeof(struct attribute *));
+    node->output[(*child)->output_count] = merged;
+    node->output_count = (*child)->output_count + 1;
+    *child = node;
+    *key = attribute_expr(arena, merged);
+    return OK;
+}
+
 enum status grouping_node(struct analyzer *analyzer, struct grouping *grouping,
                           struct logical_node *child, struct logical_node **out, struct error *err)
 {
@@ -683,18 +744,23 @@ enum status grouping_node(struct analyzer *analyzer, struct grouping *grouping,
     }
     struct arena *arena = analyzer->arena;
     uint32_t keys = grouping->keys.count, aggregates = grouping->aggregates.count;
+    struct expr **key = arena_new_object(arena, (keys + 3) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < keys; i++) {
+        key[i] = grouping->keys.items[i];
+        if (!grouping->sets)
+            TRY(merge_sessions(analyzer, &child, &key[i], err));
+    }
     struct logical_node *below = grouping->sets ? expand_node(analyzer, grouping, child) : child;
     struct logical_node *node = logical_over(arena, LOGICAL_AGGREGATE, below);
     analyzer_node(analyzer, node, grouping->position, grouping->position_end);
     node->output = arena_new_object(arena, (keys + aggregates + 3) * sizeof(struct attribute *));
-    node->aggregate.keys = arena_new_object(arena, (keys + 3) * sizeof(struct expr *));
+    node->aggregate.keys = key;
     node->aggregate.grouping_sets = grouping->sets;
     if (grouping->sets) {
         set_keys(analyzer, grouping, below, node);
     } else {
         for (uint32_t i = 0; i < keys; i++) {
-            node->aggregate.keys[i] = grouping->keys.items[i];
-            mark_event_time(analyzer, grouping->keys.items[i], child, grouping->key_attributes[i]);
+            mark_event_time(analyzer, key[i], child, grouping->key_attributes[i]);
             node->output[i] = grouping->key_attributes[i];
         }
         node->aggregate.key_count = keys;

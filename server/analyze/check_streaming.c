@@ -90,26 +90,29 @@ static bool is_stream_join(const struct logical_node *node)
            node->children[1]->streaming;
 }
 
-/* The session that an aggregation groups by, if it does. */
-static const struct logical_node *session_below(const struct logical_node *node)
+/* Whether column `id` of the output of `node` is the session of an operator below. */
+static bool is_session_column(const struct logical_node *node, uint32_t id)
 {
-    const struct logical_node *child = node->child_count == 1 ? node->children[0] : NULL;
-    while (child != NULL && (child->kind == LOGICAL_FILTER || child->kind == LOGICAL_PROJECT ||
-                             child->kind == LOGICAL_EXPAND || child->kind == LOGICAL_TIME_WINDOW))
-        child = child->children[0];
-    return child != NULL && child->kind == LOGICAL_SESSION ? child : NULL;
+    while (node->kind == LOGICAL_FILTER || node->kind == LOGICAL_PROJECT ||
+           node->kind == LOGICAL_EXPAND || node->kind == LOGICAL_TIME_WINDOW ||
+           node->kind == LOGICAL_WATERMARK) {
+        uint32_t i = 0;
+        if (node->kind == LOGICAL_PROJECT) {
+            if (logical_find_output(node, id, &i) == NULL ||
+                node->project.exprs[i]->kind != EXPR_COLUMN)
+                return false;
+            id = node->project.exprs[i]->column.attribute_id;
+        }
+        node = node->children[0];
+    }
+    return node->kind == LOGICAL_SESSION && node->output[node->output_count - 1]->id == id;
 }
 
 static bool groups_by_session(const struct logical_node *node)
 {
-    const struct logical_node *session =
-        node->kind == LOGICAL_AGGREGATE ? session_below(node) : NULL;
-    if (session == NULL)
-        return false;
-    uint32_t id = session->output[session->output_count - 1]->id;
-    for (uint32_t i = 0; i < node->aggregate.key_count; i++)
+    for (uint32_t i = 0; node->kind == LOGICAL_AGGREGATE && i < node->aggregate.key_count; i++)
         if (node->aggregate.keys[i]->kind == EXPR_COLUMN &&
-            node->aggregate.keys[i]->column.attribute_id == id)
+            is_session_column(node->children[0], node->aggregate.keys[i]->column.attribute_id))
             return true;
     return false;
 }
@@ -302,25 +305,15 @@ static enum status rule_session_has_another_key(const struct checker *checker,
         return OK;
     for (uint32_t i = 0; i < node->aggregate.key_count; i++) {
         const struct expr *key = node->aggregate.keys[i];
-        if (!expr_is_foldable(key) && !(key->kind == EXPR_COLUMN && key->type->id == TYPE_STRUCT &&
-                                        strcmp(node->output[i]->name, "session_window") == 0))
+        bool session = key->kind == EXPR_COLUMN &&
+                       is_session_column(node->children[0], key->column.attribute_id);
+        if (!expr_is_foldable(key) && !session)
             return OK;
     }
     return raise_text(
         checker, node,
         "A session window of a stream needs another grouping key besides it. Group by "
         "a column, too, such as that of the user");
-}
-
-static enum status rule_pivot_is_two_aggregations(const struct checker *checker,
-                                                  const struct logical_node *node)
-{
-    if (node->kind != LOGICAL_AGGREGATE || !node->aggregate.pivot)
-        return OK;
-    return raise_text(checker, node,
-                      "Detected pattern of possible 'correctness' issue due to global watermark: "
-                      "PIVOT is two aggregations. Write one, such as sum(x) FILTER (WHERE k = 'a') "
-                      "for each column");
 }
 
 static enum status rule_sort(const struct checker *checker, const struct logical_node *node)
@@ -385,15 +378,10 @@ static enum status rule_set_operation(const struct checker *checker,
             checker, node,
             "Except on a streaming DataFrame/Dataset on the right is not supported. A "
             "table may stand there: declare it under tables");
-    bool legal = checker->mode != MODE_APPEND || has_event_output(node);
-    if (legal && !node->set_operation.all)
+    if (checker->mode != MODE_APPEND || has_event_output(node))
         return OK;
-    if (legal)
-        error_raise(checker->err, STATUS_NOT_SUPPORTED, "feature",
-                    "EXCEPT ALL of a stream and a table", NULL);
-    else
-        error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK,
-                    "outputMode", "Append", "statefulOperator", "aggregations", NULL);
+    error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
+                "Append", "statefulOperator", "aggregations", NULL);
     return at_node(checker, node);
 }
 
@@ -847,6 +835,11 @@ static enum status rule_nothing_after_aggregation(const struct checker *checker,
     if (!checker->check_correctness || checker->mode == MODE_APPEND || !is_stateful(node) ||
         !has_below(node, is_aggregation))
         return OK;
+    if (node->kind == LOGICAL_AGGREGATE && node->aggregate.pivot)
+        return raise_text(checker, node,
+                          "Detected pattern of possible 'correctness' issue due to global "
+                          "watermark: PIVOT is two aggregations. Write one, such as sum(x) FILTER "
+                          "(WHERE k = 'a') for each column, or use append mode");
     return raise_text(
         checker, node,
         "Detected pattern of possible 'correctness' issue due to global watermark. The query "
@@ -899,7 +892,6 @@ static enum status (*const node_rules[])(const struct checker *checker,
     rule_session_has_another_key,
     rule_stream_join_mode,
     rule_nothing_after_aggregation,
-    rule_pivot_is_two_aggregations,
     rule_static_side,
     rule_stream_join_state,
     rule_lateral,

@@ -102,6 +102,24 @@ static void look_at_join(struct looker *looker, const struct logical_node *join)
     }
 }
 
+/* ---- a table that is subtracted again and again ---- */
+
+static void look_at_set_operation(struct looker *looker, const struct logical_node *node)
+{
+    if (node->kind != LOGICAL_SET_OPERATION || !node->streaming || !node->set_operation.all)
+        return;
+    analysis_warn(looker->arena, looker->analysis,
+                  (struct analysis_warning){
+                      .name = "SUBTRACTED_EVERY_BATCH",
+                      .text = "EXCEPT ALL subtracts the rows of the table anew in every batch, as "
+                              "in Spark: each batch, one without rows too, cancels one more row of "
+                              "the stream for each row of the table. EXCEPT, or a LEFT ANTI JOIN, "
+                              "leaves out what the table has",
+                      .position = node->position,
+                      .position_end = node->position_end,
+                      .view = node->view});
+}
+
 /* ---- a watermark that nothing uses ---- */
 
 static const char *source_pointer(struct looker *looker, const struct relation_spec *spec)
@@ -153,6 +171,7 @@ static void look_at_watermark(struct looker *looker, const struct logical_node *
 static void look_at_operators(struct looker *looker, const struct logical_node *node, bool used)
 {
     look_at_join(looker, node);
+    look_at_set_operation(looker, node);
     if (node->kind == LOGICAL_WATERMARK)
         look_at_watermark(looker, node, used);
     used = used || goes_by_watermark(node);

@@ -1,6 +1,7 @@
 /*
- * What is legal as a stream and still not what its author can want: a join that never pads, a
- * watermark that nothing uses, a stream that the watermark of the query does not wait for.
+ * What is legal as a stream and still not what its author can want: a join that never pads, a table
+ * that is subtracted in every batch, a watermark that nothing uses, a stream that the watermark of
+ * the query does not wait for.
  */
 #ifndef SERVER_ANALYZE_CHECK_WARNINGS_H
 #define SERVER_ANALYZE_CHECK_WARNINGS_H

@@ -98,7 +98,7 @@ struct logical_node {
             struct expr **aggregates;
             uint32_t aggregate_count;
             bool grouping_sets;
-            bool pivot; /* PIVOT: for a stream two aggregations in one */
+            bool pivot; /* the second aggregation of a PIVOT of a stream */
         } aggregate;
         struct {
             enum logical_join kind;

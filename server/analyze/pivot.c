@@ -2,8 +2,10 @@
  * PIVOT and UNPIVOT.
  *
  * PIVOT groups by every column that it does not name; each value of the pivot column gives one
- * filtered aggregate (a column per value and aggregate).  UNPIVOT is an Expand: one row per listed
- * column.
+ * filtered aggregate (a column per value and aggregate).  Over a stream two aggregations have to be
+ * told from one, as they differ in what is legal and in their state: Spark makes two where its
+ * PivotFirst can take the results, first by the keys and the pivot columns, then by the keys.
+ * UNPIVOT is an Expand: one row per listed column.
  */
 #include "analyze/analyzer.h"
 #include "base/check.h"
@@ -20,7 +22,12 @@ struct pivot {
     const struct ast_pivot *ast;
     struct expr_list columns;    /* the pivot columns */
     struct expr_list aggregates; /* resolved, not yet filtered */
+    int begin;                   /* of the whole relation */
     int position, position_end;  /* of the clause */
+    struct expr_list keys;       /* all columns that are not named */
+    const char **key_names;
+    struct logical_node *node; /* what is grouped */
+    bool twice;                /* it is grouped by the keys and the pivot columns already */
 };
 
 static bool used_by(const struct expr *expr, uint32_t id)
@@ -201,6 +208,22 @@ static bool has_pivot_first(const struct pivot *pivot)
     return true;
 }
 
+/* Of the results that there are, that of the value: the last one, if they change. */
+static enum status value_result(struct pivot *pivot, struct expr *result, struct expr *condition,
+                                struct expr **out, struct error *err)
+{
+    struct aggregate_call request = {.name = "last",
+                                     .args = &result,
+                                     .arg_count = 1,
+                                     .filter = condition,
+                                     .nulls = 1,
+                                     .position = pivot->position,
+                                     .position_end = pivot->position_end};
+    TRY(aggregate_resolve(&pivot->analyzer->functions, &request, out, err));
+    (*out)->aggregate.result_id = pivot->analyzer->next_id++;
+    return OK;
+}
+
 /* The aggregate over the rows of a value; NULL, not 0, if a count has none. */
 static enum status value_aggregate(struct pivot *pivot, size_t index,
                                    struct filter_rewrite *rewrite, struct expr **out,
@@ -208,7 +231,9 @@ static enum status value_aggregate(struct pivot *pivot, size_t index,
 {
     struct analyzer *analyzer = pivot->analyzer;
     struct resolve_context *ctx = &analyzer->functions;
-    const struct expr *aggregate = pivot->aggregates.items[index];
+    struct expr *aggregate = pivot->aggregates.items[index];
+    if (pivot->twice)
+        return value_result(pivot, aggregate, rewrite->condition, out, err);
     *out = expr_rewrite(analyzer->arena, pivot->aggregates.items[index], put_filter, rewrite);
     if ((aggregate->kind == EXPR_AGGREGATE && aggregate->nullable) || !has_pivot_first(pivot))
         return OK;
@@ -231,6 +256,72 @@ static enum status value_aggregate(struct pivot *pivot, size_t index,
     return function_resolve(ctx, &call, out, err);
 }
 
+static void find_keys(struct pivot *pivot, const struct scope *scope)
+{
+    struct arena *arena = pivot->analyzer->arena;
+    pivot->key_names = arena_new_object(arena, (scope->count + 1) * sizeof *pivot->key_names);
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        if (column->qualified_only || is_consumed(pivot, column->attribute->id))
+            continue;
+        pivot->key_names[pivot->keys.count] = column->name;
+        expr_list_add(arena, &pivot->keys, attribute_expr(arena, column->attribute));
+    }
+}
+
+/* By the keys; there is room for the pivot columns behind them. */
+static struct grouping pivot_grouping(const struct pivot *pivot)
+{
+    struct arena *arena = pivot->analyzer->arena;
+    struct grouping grouping = {
+        .present = true, .position = pivot->begin, .position_end = pivot->position_end};
+    uint32_t room = pivot->keys.count + pivot->columns.count + 1;
+    grouping.key_attributes = arena_new_object(arena, room * sizeof(struct attribute *));
+    for (uint32_t i = 0; i < pivot->keys.count; i++) {
+        const struct expr *key = pivot->keys.items[i];
+        expr_list_add(arena, &grouping.keys, pivot->keys.items[i]);
+        grouping.key_attributes[i] = attribute_new(arena, key->column.attribute_id,
+                                                   pivot->key_names[i], key->type, key->nullable);
+    }
+    return grouping;
+}
+
+/* The first of two aggregations.  The pivot columns and the aggregates become its columns. */
+static enum status group_first(struct pivot *pivot, struct error *err)
+{
+    struct analyzer *analyzer = pivot->analyzer;
+    struct grouping grouping = pivot_grouping(pivot);
+    uint32_t keys = pivot->keys.count + pivot->columns.count;
+    uint32_t width = keys + pivot->aggregates.count;
+    struct attribute **output =
+        arena_new_object(analyzer->arena, (width + 1) * sizeof(struct attribute *));
+    struct expr **exprs = arena_new_object(analyzer->arena, (width + 1) * sizeof(struct expr *));
+    for (uint32_t i = 0; i < pivot->columns.count; i++) {
+        struct expr *column = pivot->columns.items[i];
+        grouping.key_attributes[grouping.keys.count] = analyzer_attribute(
+            analyzer, expr_name(analyzer, column), column->type, column->nullable);
+        expr_list_add(analyzer->arena, &grouping.keys, column);
+    }
+    for (uint32_t i = keys; i < width; i++) {
+        exprs[i] = pivot->aggregates.items[i - keys];
+        const char *name = expr_name(analyzer, exprs[i]);
+        TRY(grouping_rewrite(analyzer, &grouping, &exprs[i], err));
+        output[i] = analyzer_attribute(analyzer, name, exprs[i]->type, exprs[i]->nullable);
+        pivot->aggregates.items[i - keys] = attribute_expr(analyzer->arena, output[i]);
+    }
+    struct logical_node *node;
+    TRY(grouping_node(analyzer, &grouping, pivot->node, &node, err));
+    for (uint32_t i = 0; i < keys; i++) {
+        output[i] = grouping.key_attributes[i];
+        exprs[i] = attribute_expr(analyzer->arena, output[i]);
+        if (i >= pivot->keys.count)
+            pivot->columns.items[i - pivot->keys.count] = exprs[i];
+    }
+    pivot->node = logical_project(analyzer->arena, node, exprs, output, width);
+    pivot->twice = true;
+    return OK;
+}
+
 enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *ast,
                           struct scope *outer, struct expr_list *outer_refs, struct relation *input,
                           struct relation *out, struct error *err)
@@ -239,32 +330,24 @@ enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *
         .analyzer = analyzer,
         .resolver = resolver_of(analyzer, input->scope, CLAUSE_OTHER, outer_refs),
         .ast = &ast->pivot.pivot,
+        .begin = ast->position,
         .position = ast->pivot.input == NULL ? ast->position
                                              : text_next(analyzer, ast->pivot.input->position_end),
         .position_end = ast->position_end,
     };
     TRY(resolve_parts(&pivot, err));
-    struct grouping grouping = {
-        .present = true, .position = ast->position, .position_end = ast->position_end};
+    pivot.node = input->node;
+    find_keys(&pivot, input->scope);
+    if (input->node->streaming && has_pivot_first(&pivot))
+        TRY(group_first(&pivot, err));
+    struct grouping grouping = pivot_grouping(&pivot);
     struct expr_list exprs = {0};
-    struct scope *scope = input->scope;
-    uint32_t width = scope->count + (uint32_t)(pivot.ast->value_count * pivot.aggregates.count);
+    uint32_t width = pivot.keys.count + (uint32_t)(pivot.ast->value_count * pivot.aggregates.count);
     const char **names = arena_new_object(analyzer->arena, (width + 1) * sizeof *names);
-    for (uint32_t i = 0; i < scope->count; i++) {
-        const struct scope_column *column = &scope->columns[i];
-        if (column->qualified_only || is_consumed(&pivot, column->attribute->id))
-            continue;
-        names[exprs.count] = column->name;
-        expr_list_add(analyzer->arena, &exprs, attribute_expr(analyzer->arena, column->attribute));
-        expr_list_add(analyzer->arena, &grouping.keys,
-                      attribute_expr(analyzer->arena, column->attribute));
+    for (uint32_t i = 0; i < pivot.keys.count; i++) {
+        names[i] = pivot.key_names[i];
+        expr_list_add(analyzer->arena, &exprs, pivot.keys.items[i]);
     }
-    grouping.key_attributes =
-        arena_new_object(analyzer->arena, (grouping.keys.count + 1) * sizeof(struct attribute *));
-    for (uint32_t i = 0; i < grouping.keys.count; i++)
-        grouping.key_attributes[i] =
-            attribute_new(analyzer->arena, grouping.keys.items[i]->column.attribute_id, names[i],
-                          grouping.keys.items[i]->type, grouping.keys.items[i]->nullable);
     for (size_t i = 0; i < pivot.ast->value_count; i++) {
         struct filter_rewrite rewrite = {.analyzer = analyzer};
         const char *value = "";
@@ -278,8 +361,8 @@ enum status resolve_pivot(struct analyzer *analyzer, const struct ast_relation *
         }
     }
     struct logical_node *node;
-    TRY(grouping_node(analyzer, &grouping, input->node, &node, err));
-    node->aggregate.pivot = true;
+    TRY(grouping_node(analyzer, &grouping, pivot.node, &node, err));
+    node->aggregate.pivot = pivot.twice;
     struct attribute **output =
         arena_new_object(analyzer->arena, (exprs.count + 1) * sizeof(struct attribute *));
     for (uint32_t i = 0; i < exprs.count; i++) {

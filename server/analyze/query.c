@@ -78,9 +78,18 @@ enum status resolve_cte(struct analyzer *analyzer, struct cte *cte, struct relat
 
 /* ---- set operations ---- */
 
-static const char *set_name(enum ast_set_kind kind)
+static const char *set_name(const struct ast_term *ast)
 {
-    return kind == AST_SET_UNION ? "UNION" : kind == AST_SET_EXCEPT ? "EXCEPT" : "INTERSECT";
+    bool all = ast->set.quantifier == AST_QUANTIFIER_ALL;
+    switch (ast->set.kind) {
+    case AST_SET_UNION:
+        return "UNION";
+    case AST_SET_EXCEPT:
+        return all ? "EXCEPT ALL" : "EXCEPT";
+    case AST_SET_INTERSECT:
+        return all ? "INTERSECT ALL" : "INTERSECT";
+    }
+    return "";
 }
 
 static enum status raise_columns(const struct ast_term *ast, uint32_t left, uint32_t right,
@@ -90,8 +99,8 @@ static enum status raise_columns(const struct ast_term *ast, uint32_t left, uint
     (void)snprintf(first, sizeof first, "%u", left);
     (void)snprintf(second, sizeof second, "%u", right);
     return error_raise_at(err, STATUS_NUM_COLUMNS_MISMATCH, ast->position, ast->position_end,
-                          "operator", set_name(ast->set.kind), "firstNumColumns", first,
-                          "invalidOrdinalNum", "second", "invalidNumColumns", second, NULL);
+                          "operator", set_name(ast), "firstNumColumns", first, "invalidOrdinalNum",
+                          "second", "invalidNumColumns", second, NULL);
 }
 
 static enum status raise_types(struct analyzer *analyzer, const struct ast_term *ast,
@@ -101,7 +110,7 @@ static enum status raise_types(struct analyzer *analyzer, const struct ast_term 
     return error_raise_at(err, STATUS_INCOMPATIBLE_COLUMN_TYPE, ast->position, ast->position_end,
                           "tableOrdinalNumber", "second", "columnOrdinalNumber",
                           ordinal_word(column), "dataType2", type_quoted(analyzer, left),
-                          "operator", set_name(ast->set.kind), "hint", "", "dataType1",
+                          "operator", set_name(ast), "hint", "", "dataType1",
                           type_quoted(analyzer, right), NULL);
 }
 
@@ -170,7 +179,10 @@ static enum status common_types(struct analyzer *analyzer, const struct ast_term
     *out = arena_new_object(analyzer->arena, (left->output_count + 1) * sizeof(struct type *));
     for (uint32_t i = 0; i < left->output_count; i++) {
         const struct type *a = left->output[i]->type, *b = right->output[i]->type;
-        (*out)[i] = type_equal_unnamed(a, b) ? a : coercion_union(&analyzer->functions, a, b);
+        bool same = type_equal(a, b); /* UNION takes structs whose fields have other names */
+        if (ast->set.kind == AST_SET_UNION)
+            same = type_equal_unnamed(a, b);
+        (*out)[i] = same ? a : coercion_common(&analyzer->functions, a, b);
         if ((*out)[i] == NULL)
             return raise_types(analyzer, ast, i, a, b, err);
         bool distinct = ast->set.kind != AST_SET_UNION || ast->set.quantifier != AST_QUANTIFIER_ALL;

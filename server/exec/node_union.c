@@ -1,5 +1,7 @@
 /*
  * Union (ALL): every batch of every child, under the names of the first one.
+ *
+ * A table beside a stream is a part of every task of the stage, but its rows count once: in task 0.
  */
 #include "base/check.h"
 #include "exec/node.h"
@@ -18,6 +20,9 @@ static enum status union_push(struct exec_node *self, struct exec_context *ctx, 
                               const struct batch *batch, struct error *err)
 {
     CHECK(input < self->plan->child_count);
+    bool table = self->plan->streaming && !self->plan->children[input]->streaming;
+    if (table && ctx->eval.partition != 0)
+        return OK;
     struct batch out = *batch;
     out.schema = self->plan->schema;
     return exec_emit(self, ctx, &out, err);

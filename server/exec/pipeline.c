@@ -286,6 +286,18 @@ bool pipeline_leaf_is_boundary(const struct pipeline *pipeline, uint32_t leaf)
     return leaf_at(pipeline, leaf)->node->ops->stateful != NULL;
 }
 
+bool pipeline_leaf_is_once(const struct pipeline *pipeline, uint32_t leaf)
+{
+    for (const struct exec_node *node = leaf_at(pipeline, leaf)->node; node->next != NULL;
+         node = node->next) {
+        const struct plan_node *above = node->next->plan;
+        if (above->kind == PLAN_UNION && above->streaming &&
+            !above->children[node->next_input]->streaming)
+            return true;
+    }
+    return false;
+}
+
 struct batch_receiver *pipeline_receiver(struct pipeline *pipeline, uint32_t leaf)
 {
     CHECK(pipeline_leaf_is_scan(pipeline, leaf));

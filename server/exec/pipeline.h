@@ -64,6 +64,8 @@ uint32_t pipeline_leaf_count(const struct pipeline *pipeline);
 const struct plan_node *pipeline_leaf(const struct pipeline *pipeline, uint32_t leaf);
 bool pipeline_leaf_is_scan(const struct pipeline *pipeline, uint32_t leaf);
 bool pipeline_leaf_is_boundary(const struct pipeline *pipeline, uint32_t leaf);
+/* It is of a table whose rows stand beside those of a stream: task 0 reads it for all. */
+bool pipeline_leaf_is_once(const struct pipeline *pipeline, uint32_t leaf);
 /* Where the batches of a PLAN_SCAN go. */
 struct batch_receiver *pipeline_receiver(struct pipeline *pipeline, uint32_t leaf);
 /* Says which file the next batches come from, for input_file_name(); NULL: none. */

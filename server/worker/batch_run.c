@@ -141,7 +141,8 @@ static void cut_tasks(struct stage_run *run)
     }
 }
 
-/* A table is read whole by every task that joins with it. */
+/* A table is read whole by every task that joins with it, and by the first of those that unite it
+ * with a stream. */
 static enum status read_table(const struct table_use *table, struct pipeline *pipeline,
                               uint32_t leaf, struct error *err)
 {
@@ -155,6 +156,8 @@ static enum status read_leaf(struct stage_run *run, struct pipeline *pipeline, u
 {
     uint32_t relation = pipeline_leaf(pipeline, leaf)->scan.relation;
     const struct table_use *table = table_set_find(&run->query->tables, relation);
+    if (table != NULL && task > run->tasks && pipeline_leaf_is_once(pipeline, leaf))
+        return OK;
     if (table != NULL)
         return read_table(table, pipeline, leaf, err);
     for (uint32_t i = 0; i < task->work_count && !pipeline_has_enough(pipeline); i++) {
