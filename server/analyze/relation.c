@@ -474,13 +474,21 @@ static enum status resolve_table_function(struct analyzer *analyzer, const struc
 
 /* ---- watermarks ---- */
 
+/* A TIMESTAMP or a window: any struct of which the first field `end` is a TIMESTAMP. */
+static bool may_be_event_time(const struct type *type)
+{
+    for (uint32_t i = 0; type->id == TYPE_STRUCT && i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, "end") == 0)
+            return type->fields[i].type->id == TYPE_TIMESTAMP;
+    return type->id == TYPE_TIMESTAMP;
+}
+
 enum status relation_watermark(struct analyzer *analyzer, struct relation *relation,
                                const struct watermark_mark *mark, struct error *err)
 {
     struct logical_node *child = relation->node;
     struct attribute *column = child->output[mark->ordinal];
-    if (column->type->id != TYPE_TIMESTAMP &&
-        !(column->type->id == TYPE_STRUCT && column->event_time))
+    if (!may_be_event_time(column->type))
         return error_raise_at(err, STATUS_EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE, mark->position,
                               mark->position_end, "eventName", text_quoted(analyzer, column->name),
                               "eventType", type_quoted(analyzer, column->type), NULL);
@@ -520,16 +528,19 @@ static enum status watermark_delay(const struct ast_expr *delay, int64_t *out, s
     return OK;
 }
 
-/* A computed or renamed column goes in front of the others. */
+/* A computed or renamed column goes in front of the others.  `computed` is the relation with the
+ * column that window() of the expression has put behind those. */
 static enum status watermark_prepend(struct analyzer *analyzer, struct relation *relation,
-                                     struct expr *expr, const char *name)
+                                     const struct relation *computed, struct expr *expr,
+                                     const char *name)
 {
-    struct logical_node *child = relation->node;
+    const struct logical_node *child = relation->node;
     uint32_t count = child->output_count + 1;
     struct attribute **output =
         arena_new_object(analyzer->arena, (count + 1) * sizeof(struct attribute *));
     struct expr **exprs = arena_new_object(analyzer->arena, (count + 1) * sizeof(struct expr *));
     output[0] = analyzer_attribute(analyzer, name, expr->type, expr->nullable);
+    mark_event_time(analyzer, expr, computed->node, output[0]);
     exprs[0] = expr;
     for (uint32_t i = 0; i < child->output_count; i++) {
         output[i + 1] = child->output[i];
@@ -541,7 +552,7 @@ static enum status watermark_prepend(struct analyzer *analyzer, struct relation 
         .qualifier = relation->scope->count > 0 ? relation->scope->columns[0].qualifier : NULL,
     };
     struct scope made = {.columns = &first, .count = 1};
-    relation->node = logical_project(analyzer->arena, child, exprs, output, count);
+    relation->node = logical_project(analyzer->arena, computed->node, exprs, output, count);
     relation->scope = scope_concat(analyzer, &made, relation->scope, relation->scope->outer);
     return OK;
 }
@@ -550,7 +561,13 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
                                    struct relation *relation, struct error *err)
 {
     const struct ast_watermark *watermark = ast->watermark;
-    struct resolver resolver = resolver_of(analyzer, relation->scope, CLAUSE_OTHER, NULL);
+    struct scope *scope = arena_new_object(analyzer->arena, sizeof *scope);
+    *scope = *relation->scope;
+    struct relation computed = {.node = relation->node, .scope = scope};
+    struct resolver resolver = resolver_of(analyzer, scope, CLAUSE_OTHER, NULL);
+    resolver.input = &computed;
+    resolver.input_position = watermark->position;
+    resolver.input_position_end = watermark->position_end;
     struct expr *expr;
     int64_t delay_us = 0;
     TRY(resolve_expr(&resolver, watermark->item.expr, &expr, err));
@@ -585,7 +602,7 @@ static enum status apply_watermark(struct analyzer *analyzer, const struct ast_r
                 : name_text(
                       analyzer,
                       &watermark->item.expr->column.parts[watermark->item.expr->column.count - 1]);
-        TRY(watermark_prepend(analyzer, relation, expr, name));
+        TRY(watermark_prepend(analyzer, relation, &computed, expr, name));
     } else {
         CHECK(logical_find_output(relation->node, expr->column.attribute_id, &mark.ordinal) !=
               NULL);

@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 
+#include <string.h>
+
 struct search {
     const struct plan_node *node;
     bool found;
@@ -133,14 +135,25 @@ int64_t event_time_delay_us(const struct plan_node *node)
     return 0;
 }
 
+uint32_t event_time_field(const struct type *type)
+{
+    CHECK(type->id == TYPE_STRUCT && type->field_count > 0);
+    uint32_t i = type->field_count - 1; /* of a window the last, however it is called by now */
+    if (i == 1 && type->fields[0].name[0] != 'e')
+        return i;
+    for (uint32_t j = type->field_count; j-- > 0;)
+        if (strcmp(type->fields[j].name, "end") == 0)
+            i = j;
+    return i;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): a struct and its field */
 int64_t event_time_at(const struct vector *column, uint32_t row)
 {
     if (vector_is_null(column, row))
         return EVENT_TIME_NONE;
     uint32_t at = vector_index(column, row);
-    if (column->type->id == TYPE_STRUCT) {
-        CHECK(column->child_count == 2);
-        return event_time_at(column->children[1], at);
-    }
+    if (column->type->id == TYPE_STRUCT)
+        return event_time_at(column->children[event_time_field(column->type)], at);
     return VECTOR_VALUES(const int64_t, column)[at];
 }

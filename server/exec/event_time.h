@@ -25,7 +25,14 @@ struct vector;
 
 #define EVENT_TIME_NONE INT64_MAX
 
-/* The event time of a row: a timestamp, or the end of a window; EVENT_TIME_NONE if it is NULL. */
+/* The field of a window, or of another struct that a watermark may stand on, that says when it
+ * ends: the first that is called `end`. */
+uint32_t event_time_field(const struct type *type);
+
+/*
+ * Up to when the watermark keeps a row: its timestamp, or the end of its window; EVENT_TIME_NONE if
+ * it is NULL.  A window moves the watermark by its last microsecond (node_watermark.h).
+ */
 int64_t event_time_at(const struct vector *column, uint32_t row);
 
 #endif

@@ -303,7 +303,7 @@ static const int64_t *plain_times(const struct vector *time)
     if (time->validity != NULL || time->constant)
         return NULL;
     if (time->type->id == TYPE_STRUCT)
-        return plain_times(time->children[1]);
+        return plain_times(time->children[event_time_field(time->type)]);
     return time->type->id == TYPE_VOID ? NULL : VECTOR_VALUES(const int64_t, time);
 }
 

@@ -5,6 +5,7 @@
 #include "exec/node_watermark.h"
 
 #include "base/check.h"
+#include "exec/event_time.h"
 
 #define WATERMARK_MAGIC 0x3a7e4301U
 #define FAR_MS          ((int64_t)1 << 50) /* BATCH_ROWS_MAX of them have a sum of 64 bits */
@@ -52,17 +53,17 @@ static void add_time(struct event_time_stats *stats, int64_t time_ms)
     stats->count++;
 }
 
-/* The event time is a TIMESTAMP, or a window STRUCT<start, end>, which counts with its end. */
+/* The event time is a TIMESTAMP, or the last microsecond of a window. */
 static const struct vector *time_of(const struct vector *column)
 {
-    return column->type->id == TYPE_STRUCT && column->child_count > 1 ? column->children[1]
-                                                                      : column;
+    return column->type->id == TYPE_STRUCT ? column->children[event_time_field(column->type)]
+                                           : column;
 }
 
-/* Times without NULLs, summed as integers.  False: they are too far away for that, and nothing has
- * been added. */
+/* Times without NULLs, summed as integers.  `back_us` is taken off each.  False: they are too far
+ * away for that, and nothing has been added. */
 static bool add_times(struct event_time_stats *stats, const struct batch *batch,
-                      const int64_t *times_us)
+                      const int64_t *times_us, int64_t back_us)
 {
     uint64_t sum_ms = 0;
     int64_t min_us = INT64_MAX;
@@ -71,14 +72,14 @@ static bool add_times(struct event_time_stats *stats, const struct batch *batch,
         int64_t time_us = times_us[batch_row(batch, i)];
         min_us = time_us < min_us ? time_us : min_us;
         max_us = time_us > max_us ? time_us : max_us;
-        sum_ms += (uint64_t)floor_ms(time_us);
+        sum_ms += (uint64_t)floor_ms((int64_t)((uint64_t)time_us - (uint64_t)back_us));
     }
-    struct event_time_stats more = {.count = batch->selected,
-                                    .min_ms = floor_ms(min_us),
-                                    .max_ms = floor_ms(max_us),
-                                    .sum_ms = (double)(int64_t)sum_ms};
-    if (batch->selected == 0 || more.min_ms < -FAR_MS || more.max_ms > FAR_MS)
+    if (batch->selected == 0 || floor_ms(min_us) < -FAR_MS || floor_ms(max_us) > FAR_MS)
         return false;
+    struct event_time_stats more = {.count = batch->selected,
+                                    .min_ms = floor_ms(min_us - back_us),
+                                    .max_ms = floor_ms(max_us - back_us),
+                                    .sum_ms = (double)(int64_t)sum_ms};
     event_time_stats_merge(stats, &more);
     return true;
 }
@@ -94,12 +95,20 @@ static enum status watermark_push(struct exec_node *self, struct exec_context *c
     const int64_t *cells = VECTOR_VALUES(const int64_t, time);
     bool plain = column->validity == NULL && time->validity == NULL && !column->constant &&
                  !time->constant && time->type->id != TYPE_VOID;
-    if (plain && add_times(&watermark->stats, batch, cells))
+    int64_t back_us = time == column ? 0 : 1;
+    if (plain && add_times(&watermark->stats, batch, cells, back_us))
         return exec_emit(self, ctx, batch, err);
     for (uint32_t i = 0; i < batch->selected; i++) {
         uint32_t row = batch_row(batch, i);
-        bool is_null = vector_is_null(column, row) || vector_is_null(time, row);
-        add_time(&watermark->stats, is_null ? 0 : floor_ms(cells[vector_index(time, row)]));
+        bool is_null = vector_is_null(column, row);
+        if (!is_null && time != column) {
+            row = vector_index(column, row);
+            is_null = vector_is_null(time, row);
+        }
+        int64_t time_us = is_null ? 0 : cells[vector_index(time, row)];
+        if (!is_null && time_us > INT64_MIN)
+            time_us -= back_us;
+        add_time(&watermark->stats, floor_ms(time_us));
     }
     return exec_emit(self, ctx, batch, err);
 }

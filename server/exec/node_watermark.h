@@ -6,7 +6,11 @@
 
 #include "exec/node.h"
 
-/* Event times in milliseconds since 1970, cut; a NULL counts as 0, as in Spark. */
+/*
+ * Event times in milliseconds since 1970, cut; a NULL counts as 0, as in Spark.  The event time of
+ * a window is its last microsecond, as window_time() gives it: a window is not over before a row of
+ * a later one has come.
+ */
 struct event_time_stats {
     uint64_t count;
     int64_t min_ms;

@@ -11,6 +11,7 @@ static bool is_session(const struct plan_node *node, int ordinal)
     case PLAN_SESSION:
         return ordinal + 1 == (int)node->schema->field_count;
     case PLAN_FILTER:
+    case PLAN_WATERMARK:
         return is_session(node->children[0], ordinal);
     case PLAN_PROJECT:
         expr = node->project.exprs[ordinal];
@@ -27,7 +28,6 @@ static bool is_session(const struct plan_node *node, int ordinal)
     case PLAN_GENERATE:
     case PLAN_WINDOW:
     case PLAN_SET_OPERATION:
-    case PLAN_WATERMARK:
         return false;
     }
     return false;

@@ -17,7 +17,8 @@ static bool is_session_key(const struct expr *key, const struct logical_node *se
 static struct logical_node *find_session(struct rewriter *rewriter, struct logical_node *node,
                                          struct expr **keys, uint32_t count)
 {
-    while (node->kind == LOGICAL_FILTER || node->kind == LOGICAL_PROJECT) {
+    while (node->kind == LOGICAL_FILTER || node->kind == LOGICAL_PROJECT ||
+           node->kind == LOGICAL_WATERMARK) {
         if (node->kind == LOGICAL_PROJECT)
             for (uint32_t i = 0; i < count; i++)
                 keys[i] = substitute_outputs(rewriter, keys[i], node->output, node->project.exprs,
