@@ -8,8 +8,10 @@
 #include "base/lock_probe.h"
 #include "base/path.h"
 #include "base/vfs_dry.h"
+#include "plan/state_inputs.h"
 #include "source/file_range.h"
 #include "worker/fingerprint_check.h"
+#include "worker/query_plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #define LOST_LISTED    100
 #define BATCHES_LISTED 1000
 #define LOOK_BYTES_MAX ((size_t)1 << 30)
+#define SPEC_BYTES_MAX ((size_t)16 << 20)
 
 enum batch_kind {
     BATCH_NEW,
@@ -42,6 +45,7 @@ struct look {
     struct recovery_facts facts;
     enum batch_kind kind;
     bool has_checkpoint, has_sink, held;
+    bool recovered; /* the sources stand where a start would begin: they can be asked for more */
     uint64_t lost;
     struct buffer lost_files;
 };
@@ -452,7 +456,9 @@ static void put_catch_up_of(struct look *look, struct source_use *use, struct ar
     json_put_text(json, "name", use->plan->spec->name);
     json_put_text(json, "format", use->plan->spec->format);
     put_offset(json, "startOffset", buffer_bytes(&use->end));
-    enum status status = use->source->ops->plan(use->source, true, arena, &range, &found, &err);
+    enum status status = OK;
+    if (look->recovered)
+        status = use->source->ops->plan(use->source, true, arena, &range, &found, &err);
     if (status == OK && found)
         status = use->source->ops->splits(use->source, &range, arena, &splits, &count, &err);
     if (status != OK)
@@ -461,7 +467,7 @@ static void put_catch_up_of(struct look *look, struct source_use *use, struct ar
         bytes += splits[i].estimated_bytes;
         rows += splits[i].estimated_rows;
     }
-    bool known = status == OK, files = reads_files(use);
+    bool known = look->recovered && status == OK, files = reads_files(use);
     put_offset(json, "latestOffset", known && found ? range.end : buffer_bytes(&use->end));
     struct batch_intent none = {.batch_id = NO_BATCH};
     int64_t file_count = known && found ? check_files(look, use, &none, &range) : 0;
@@ -513,12 +519,80 @@ static void look_at_sources(struct look *look)
         if (query_find_replays(query, &err) != OK)
             add_problem(look, &err);
     }
-    if (query_recover_sources(query, &err) != OK)
+    look->recovered = query_recover_sources(query, &err) == OK;
+    if (!look->recovered)
         add_problem(look, &err);
+}
+
+/* The plan of the query that ran last on this checkpoint; false: nobody knows it. */
+static bool former_plan(const struct look *look, struct query_plan *out)
+{
+    struct error ignored = ERROR_INIT;
+    const struct query *query = look->query;
+    const char *path = path_join(query->arena, look->dir, "spec.json");
+    struct query_plan_config config = {
+        .vfs = query->config.vfs,
+        .clock = query->config.clock,
+        .find_source = query->config.find_source,
+        .pinned = checkpoint_last_intent(query->checkpoint),
+        .whole_windows = fingerprint_has_whole_windows(query),
+    };
+    return vfs_exists(look->dry, path) &&
+           vfs_get(look->dry, path, SPEC_BYTES_MAX, query->arena, &config.spec_json, &ignored) ==
+               OK &&
+           query_plan_make(query->arena, &config, out, &ignored) == OK;
+}
+
+static void warn_of_state(struct look *look, const struct operator_verdict *verdict,
+                          const struct state_inputs *was, const struct state_inputs *now)
+{
+    struct buffer what = {0};
+    const struct {
+        bool differs;
+        const char *text;
+    } parts[] = {
+        {was->rows != now->rows, "which rows reach it (a filter, a join, a limit)"},
+        {was->keys != now->keys, "what its keys are computed from (expressions, windows)"},
+        {was->values != now->values, "what its values are computed from"},
+        {was->watermarks != now->watermarks, "a watermark (its column or its delay)"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].differs)
+            buffer_printf(&what, "%s%s", what.size_bytes == 0 ? "" : ", ", parts[i].text);
+    if (what.size_bytes > 0)
+        warn(look, "STATE_OF_FORMER_QUERY",
+             arena_sprintf(look->query->arena,
+                           "operator %u (%s) was changed in: %s. Its state holds results of the "
+                           "former query, which stay and meet those of the new one, as in Spark. "
+                           "Where that is not meant: rewind, or a new checkpointLocation, to "
+                           "compute them again",
+                           verdict->index, verdict->kind, buffer_text(&what)));
+    buffer_fini(&what);
+}
+
+/* State that is kept and was computed otherwise. */
+static void warn_of_states(struct look *look)
+{
+    struct query *query = look->query;
+    struct operator_verdict *verdicts = NULL;
+    struct state_inputs *was = NULL, *now = NULL;
+    struct query_plan former = {0};
+    uint32_t count = 0, was_count = 0, now_count = 0;
+    if (!look->has_checkpoint)
+        return;
+    fingerprint_operators(query, query->arena, &verdicts, &count);
+    if (count == 0 || verdicts[0].is_new || !former_plan(look, &former))
+        return;
+    state_inputs_of(query->arena, former.plan, &was, &was_count);
+    state_inputs_of(query->arena, query->plan, &now, &now_count);
+    for (uint32_t i = 0; i < count && i < was_count && i < now_count; i++)
+        if (verdicts[i].fits)
+            warn_of_state(look, &verdicts[i], &was[i], &now[i]);
 }
 
 static void add_warnings(struct look *look)
 {
+    warn_of_states(look);
     if (look->lost > 0)
         warn(look, "INPUT_LOST",
              "files that batches are to read again are gone: those batches would fail");

@@ -325,6 +325,65 @@ static void a_rewind_that_is_killed_has_happened_or_not(void **state)
     json_decref(all);
 }
 
+/* The number of warnings that state of the former query is kept, each with `part`. */
+static int kept_state(const char *sql, const char *part)
+{
+    int found = 0;
+    size_t i;
+    json_t *warning;
+    put("PUT", "mixed", sql, "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    json_t *plan = plan_of("mixed");
+    const json_t *problem = json_array_get(json_object_get(plan, "problems"), 0);
+    if (problem != NULL)
+        fail_msg("%s: %s", sql, text_of(problem, "message"));
+    json_array_foreach(json_object_get(plan, "warnings"), i, warning)
+    {
+        if (strcmp(text_of(warning, "code"), "STATE_OF_FORMER_QUERY") != 0)
+            continue;
+        found++;
+        if (strstr(text_of(warning, "message"), part) == NULL)
+            fail_msg("%s: %s", sql, text_of(warning, "message"));
+    }
+    json_decref(plan);
+    return found;
+}
+
+#define WINDOWS(filter, expression, key, size, delay)                                              \
+    "SELECT window(at, '" size "') AS w, k, count(*) AS n, sum(a) AS s FROM (SELECT " key          \
+    " AS k, " expression " AS a, at FROM c WATERMARK timestamp_seconds(a) AS at DELAY OF "         \
+    "INTERVAL '" delay "' SECONDS " filter ") GROUP BY window(at, '" size "'), k"
+
+/* What Spark allows is allowed, and said where the state keeps what was computed otherwise. */
+static void a_plan_says_where_state_of_the_former_query_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *part; /* NULL: no warning */
+    } changes[] = {
+        {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "10 seconds", "5"), NULL},
+        {WINDOWS("WHERE k > 'a' AND a > 0", "a", "k", "10 seconds", "5"), NULL},
+        {"SELECT window(at, '10 seconds') AS x, y, count(*) AS m, sum(z) AS t FROM (SELECT y, z, "
+         "at FROM (SELECT k AS y, a AS z, at FROM c WATERMARK timestamp_seconds(a) AS at DELAY OF "
+         "INTERVAL '5' SECONDS) WHERE z > 0 AND y > 'a') GROUP BY window(at, '10 seconds'), y "
+         "HAVING count(*) > 1",
+         NULL},
+        {WINDOWS("WHERE a > 1 AND k > 'a'", "a", "k", "10 seconds", "5"), "which rows"},
+        {WINDOWS("", "a", "k", "10 seconds", "5"), "which rows"},
+        {WINDOWS("WHERE a > 0 AND k > 'a'", "a * 10", "k", "10 seconds", "5"), "its values"},
+        {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "upper(k)", "10 seconds", "5"), "its keys"},
+        {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "20 seconds", "5"), "its keys"},
+        {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "10 seconds", "7"), "a watermark"},
+    };
+    create("mixed", WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "10 seconds", "5"),
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        const char *part = changes[i].part == NULL ? "" : changes[i].part;
+        int found = kept_state(changes[i].sql, part);
+        if (found != (changes[i].part == NULL ? 0 : 1))
+            fail_msg("%d warnings: %s", found, changes[i].sql);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +391,7 @@ int main(void)
         T(state_is_read_in_any_version_within_reach),
         T(the_plan_says_what_a_changed_query_would_meet),
         T(the_plan_of_a_first_start_finds_nothing_in_its_way),
+        T(a_plan_says_where_state_of_the_former_query_stays),
         T(a_setting_that_the_checkpoint_keeps_is_named),
         T(the_plan_and_the_state_number_operators_alike),
         T(files_that_the_sink_has_are_suppressed_when_batches_run_again),
