@@ -160,7 +160,13 @@ void json_column_grow(struct json_column *column)
         CHECK(column->capacity <= UINT32_MAX / 2);
         allocate(column, column->capacity * 2);
     }
-    validity_clear(column->validity, column->length);
+    json_column_clear(column, column->length);
+}
+
+void json_column_clear_fields(struct json_column *column, uint32_t index)
+{
+    for (uint32_t i = 0; i < column->child_count; i++)
+        json_column_clear(&column->children[i], index);
 }
 
 static bool all_valid(const uint64_t *validity, uint32_t rows)

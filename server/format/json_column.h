@@ -79,10 +79,14 @@ void json_column_rewind(struct json_column *column);
 /* Room for one more cell at `length`, which is NULL then. */
 void json_column_grow(struct json_column *column);
 
-/* Makes one cell NULL again, whatever of it has been filled. */
+void json_column_clear_fields(struct json_column *column, uint32_t index);
+
+/* Makes one cell NULL again, and of a STRUCT all its fields, whatever of it has been filled. */
 static inline void json_column_clear(struct json_column *column, uint32_t index)
 {
     validity_clear(column->validity, index);
+    if (column->kind == TYPE_STRUCT)
+        json_column_clear_fields(column, index);
 }
 
 /* The first `rows` cells as a vector in `batch`, which points into the column. */

@@ -123,6 +123,7 @@ static inline enum status format_case_read(const struct format_case *test, struc
         TRY_OUT(ops->next(records, batch_arena, &batch, err));
         if (batch == NULL)
             break;
+        batch_check(batch);
         show_batch(batch, out);
     }
 out:

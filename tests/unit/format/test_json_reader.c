@@ -30,6 +30,25 @@ static void test_nested_values(void **state)
                 "NULL|NULL|{null, null}\n[]|{}|NULL\n");
 }
 
+/* An element that is NULL has nothing of the element that was at its place in the batch before. */
+static void test_nulls_in_a_later_batch(void **state)
+{
+    (void)state;
+    struct buffer input = {0}, rows = {0};
+    for (int i = 0; i < BATCH_ROWS_MAX; i++) {
+        buffer_add_text(&input, "{\"a\":[{\"s\":{\"w\":[1,2]}}]}\n");
+        buffer_add_text(&rows, "[{{[1, 2]}}]\n");
+    }
+    buffer_add_text(&input, "{\"a\":[null,{\"s\":null},{}]}\n");
+    buffer_add_text(&rows, "[null, {null}, {null}]\n");
+    expect_rows((struct format_case){.format = "json",
+                                     .schema = "a ARRAY<STRUCT<s: STRUCT<w: ARRAY<INT>>>>",
+                                     .input = buffer_text(&input)},
+                buffer_text(&rows));
+    buffer_fini(&input);
+    buffer_fini(&rows);
+}
+
 static void test_broken_records_permissive(void **state)
 {
     (void)state;
@@ -231,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_arrays_longer_than_a_batch),
         cmocka_unit_test(test_many_rows_and_long_records),
         cmocka_unit_test(test_splits_read_every_row_once),
+        cmocka_unit_test(test_nulls_in_a_later_batch),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_refused_options_and_types),
     };
