@@ -310,13 +310,70 @@ static void test_codecs(void **state)
                      STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION);
 }
 
+static const char *parquet_extension(const char *option, const char *value)
+{
+    static char shown[64];
+    struct write_case test = {
+        .format = "parquet", .schema = "a INT", .options = {option, value}, .rows = "{\"a\":1}\n"};
+    struct arena *query = arena_new("query", 0);
+    struct buffer out = {0};
+    struct error err = ERROR_INIT;
+    const char *extension = NULL;
+    assert_int_equal(write_all(&test, query, &out, &extension, &err), OK);
+    assert_memory_equal(out.data, "PAR1", 4);
+    assert_memory_equal(out.data + out.size_bytes - 4, "PAR1", 4);
+    (void)snprintf(shown, sizeof shown, "%s", extension);
+    buffer_fini(&out);
+    arena_free(query);
+    return shown;
+}
+
+static void test_parquet_names_its_codec(void **state)
+{
+    (void)state;
+    assert_string_equal(parquet_extension(NULL, NULL), ".snappy.parquet");
+    assert_string_equal(parquet_extension("compression", "none"), ".parquet");
+    assert_string_equal(parquet_extension("compression", "UNCOMPRESSED"), ".parquet");
+    assert_string_equal(parquet_extension("compression", "gzip"), ".gz.parquet");
+    assert_string_equal(parquet_extension("parquet.compression", "zstd"), ".zstd.parquet");
+    assert_string_equal(parquet_extension("compression", "lz4"), ".lz4hadoop.parquet");
+    assert_string_equal(parquet_extension("compression", "lz4_raw"), ".lz4raw.parquet");
+}
+
+static void test_parquet_refuses(void **state)
+{
+    (void)state;
+    struct write_case test = {.format = "parquet", .schema = "a INT, b INTERVAL", .rows = ""};
+    expect_refusal(test, STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE);
+    test.schema = "a INT, b STRUCT<x: STRUCT<>>";
+    expect_refusal(test, STATUS_UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE);
+    test.schema = "a INT, b STRUCT<x: INT, x: INT>";
+    expect_refusal(test, STATUS_COLUMN_ALREADY_EXISTS);
+    test.schema = "a INT";
+    test.options[0] = "compression";
+    test.options[1] = "brotli";
+    expect_refusal(test, STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION);
+    test.options[0] = "parquet.page.size";
+    test.options[1] = "0";
+    expect_refusal(test, STATUS_INVALID_OPTION_VALUE);
+    test.options[0] = "parquet.block.size";
+    test.options[1] = "64m";
+    expect_refusal(test, STATUS_INVALID_OPTION_VALUE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_json_times), cmocka_unit_test(test_json_pretty),
-        cmocka_unit_test(test_csv),        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_charsets),   cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_json_times),
+        cmocka_unit_test(test_json_pretty),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_charsets),
+        cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_parquet_names_its_codec),
+        cmocka_unit_test(test_parquet_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
