@@ -28,6 +28,8 @@ enum query_shape {
     SHAPE_DEDUP_SESSION, /* sessions over what is left of duplicates */
     SHAPE_DEDUP_OUTER,   /* ... joined with a second stream, left outer */
     SHAPE_JOIN_WINDOW,   /* windows over a join of two streams */
+    SHAPE_PIVOT,         /* windows with a column for each of two keys */
+    SHAPE_EXCEPT_ALL,    /* of a table that has none of the rows */
     SHAPE_LIMIT,         /* the first few that are no duplicates */
     SHAPE_COUNT_,
 };

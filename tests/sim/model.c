@@ -36,9 +36,10 @@ static int expect_rows(struct draw *draw)
         const struct row *row = &draw->rows[i];
         if (draw->shape == SHAPE_FILTER && row->value % 3 == 0)
             continue;
-        if (draw->shape != SHAPE_FILTER && seen_before(draw, i))
+        if ((draw->shape == SHAPE_DEDUP || draw->shape == SHAPE_DEDUP_EVENT) &&
+            seen_before(draw, i))
             continue;
-        if (draw->shape == SHAPE_DEDUP_EVENT && row->at >= CUT_SECONDS)
+        if (shape_has_watermark(draw->shape) && row->at >= CUT_SECONDS)
             continue;
         buffer_printf(&draw->text, "  %d  %d\n", row->key,
                       draw->shape == SHAPE_FILTER ? row->value * 2 : row->value);
@@ -111,6 +112,30 @@ static int expect_windows(struct draw *draw, int until)
                 buffer_printf(&draw->text, "  %+d  %d  %d\n", start, total.count, total.sum);
             lines++;
         }
+    }
+    return lines;
+}
+
+static void add_cell(struct draw *draw, struct total total)
+{
+    if (total.count == 0)
+        buffer_add_text(&draw->text, "  NULL");
+    else
+        buffer_printf(&draw->text, "  %d", total.sum);
+}
+
+static int expect_pivoted(struct draw *draw, int until)
+{
+    int lines = 0;
+    int size = draw->size;
+    for (int start = first_start(size, size); start + size <= until; start += size) {
+        if (total_of(draw, -1, start, start + size).count == 0)
+            continue;
+        buffer_printf(&draw->text, "  %+d", start);
+        add_cell(draw, total_of(draw, 0, start, start + size));
+        add_cell(draw, total_of(draw, 1, start, start + size));
+        buffer_add_text(&draw->text, "\n");
+        lines++;
     }
     return lines;
 }
@@ -265,6 +290,8 @@ int model_expect(struct draw *draw, int until)
         return expect_windows(draw, until);
     case SHAPE_SESSION:
         return expect_sessions(draw, until);
+    case SHAPE_PIVOT:
+        return expect_pivoted(draw, until);
     case SHAPE_CHAINED:
         return expect_chained(draw, until);
     case SHAPE_JOIN:
@@ -274,6 +301,7 @@ int model_expect(struct draw *draw, int until)
     case SHAPE_FILTER:
     case SHAPE_DEDUP:
     case SHAPE_DEDUP_EVENT:
+    case SHAPE_EXCEPT_ALL:
     case SHAPE_COUNT_:
         break;
     }

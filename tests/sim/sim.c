@@ -82,6 +82,12 @@ static void add_windows(struct draw *draw)
                       "    ON s.k = r.k AND r.at BETWEEN s.at AND s.at + INTERVAL '%d' SECONDS)\n"
                       "  GROUP BY window(at, '%d seconds')\n",
                       size, size);
+    else if (draw->shape == SHAPE_PIVOT)
+        buffer_printf(text,
+                      "  SELECT w.start AS w, a, b FROM (\n"
+                      "    SELECT window(at, '%d seconds') AS w, k, v FROM s WHERE %s)\n"
+                      "  PIVOT (sum(v) FOR k IN (0 AS a, 1 AS b))\n",
+                      size, all_rows(draw));
     else
         buffer_printf(text,
                       "  SELECT window.start AS w, k, count(*) AS n, sum(v) AS total\n"
@@ -116,6 +122,13 @@ static void add_sql(struct draw *draw)
     case SHAPE_DEDUP_EVENT:
         buffer_add_text(text, "  SELECT k, v FROM d WHERE at < TIMESTAMP '2024-05-01 00:15:00Z'\n");
         break;
+    case SHAPE_EXCEPT_ALL:
+        buffer_printf(text,
+                      "  SELECT k, v FROM (SELECT k, v, at FROM s WHERE %s\n"
+                      "    EXCEPT ALL VALUES (-1, 0, TIMESTAMP '2024-05-01 00:10:00Z'))\n"
+                      "  WHERE at < TIMESTAMP '2024-05-01 00:15:00Z'\n",
+                      all_rows(draw));
+        break;
     case SHAPE_SESSION:
     case SHAPE_DEDUP_SESSION:
         buffer_printf(
@@ -129,6 +142,7 @@ static void add_sql(struct draw *draw)
     case SHAPE_SLIDING:
     case SHAPE_CHAINED:
     case SHAPE_JOIN_WINDOW:
+    case SHAPE_PIVOT:
         add_windows(draw);
         break;
     case SHAPE_JOIN:
