@@ -55,6 +55,9 @@ enum aggregate_flag {
     AGGREGATE_WITHIN_GROUP = 1 << 3, /* takes WITHIN GROUP */
     AGGREGATE_NEEDS_ORDER = 1 << 4,  /* ... and needs it: percentile_cont, percentile_disc */
     AGGREGATE_DUPLICATES = 1 << 5,   /* DISTINCT changes nothing: min, max, bool_and, ... */
+    /* A state that grows with its input: */
+    AGGREGATE_KEEPS_ALL = 1 << 6,      /* each value: collect_list, listagg */
+    AGGREGATE_KEEPS_DISTINCT = 1 << 7, /* each distinct value: collect_set, percentile, mode */
 };
 
 struct aggregate {
