@@ -79,6 +79,13 @@ static void print_validation(const struct given *given, const json_t *answer)
     }
     if (!json_is_true(json_object_get(answer, "valid")))
         return;
+    json_array_foreach(json_object_get(answer, "statefulOperators"), i, item)
+    {
+        bool bounded = json_is_true(json_object_get(item, "bounded"));
+        (void)printf("state of %s (operator %lld): %s, because %s\n", text_at(item, "kind"),
+                     (long long)int_at(item, "operatorId"),
+                     bounded ? "bounded" : "grows without limit", text_at(item, "reason"));
+    }
     bool once = strcmp(text_at(answer, "delivery"), "exactlyOnce") == 0;
     (void)printf("valid; delivery: %s\n%s", once ? "exactly once" : "at least once",
                  text_at(answer, "planText"));

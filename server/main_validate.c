@@ -9,6 +9,16 @@
 
 #include <stdio.h>
 
+/* As `validate --server` says it. */
+static void add_operators(struct buffer *out, const struct validation *validation)
+{
+    for (size_t i = 0; i < validation->operator_count; i++) {
+        const struct validation_operator *it = &validation->operators[i];
+        buffer_printf(out, "state of %s (operator %d): %s, because %s\n", it->kind, it->id,
+                      it->bounded ? "bounded" : "grows without limit", it->reason);
+    }
+}
+
 static void print_diagnostics(const struct validation *validation)
 {
     static const char *const words[] = {"error", "warning", "note"};
@@ -18,10 +28,12 @@ static void print_diagnostics(const struct validation *validation)
         for (const struct fix *fix = at->fixes; fix != NULL; fix = fix->next)
             buffer_printf(&out, "  fix: %s. %s\n", fix->title, fix->consequence);
     }
-    if (!diagnostics_has_errors(validation->diagnostics))
+    if (!diagnostics_has_errors(validation->diagnostics)) {
+        add_operators(&out, validation);
         buffer_printf(&out, "valid; delivery: %s\n%s",
                       validation->exactly_once ? "exactly once" : "at least once",
                       validation->plan_text == NULL ? "" : validation->plan_text);
+    }
     (void)fwrite(out.data, 1, out.size_bytes, stdout);
     buffer_fini(&out);
 }

@@ -261,6 +261,19 @@ static void specs_are_validated_and_run_without_a_server(void **state)
     write_spec("local", "\"sql\":\"SELECT a FROM c WHERE a > 1\"");
     (void)snprintf(line, sizeof line, "validate %s/local.spec", server.dir);
     expect(0, line, "valid");
+    assert_null(strstr(output, "state of"));
+    write_spec("bounded", "\"sql\":\"SELECT count(*) AS n FROM c\",\"outputMode\":\"complete\"");
+    (void)snprintf(line, sizeof line, "validate %s/bounded.spec", server.dir);
+    expect(0, line, "state of Aggregate (operator 0): bounded, because there is one group\n");
+    write_spec("grows",
+               "\"sql\":\"SELECT collect_list(a) AS n FROM c\",\"outputMode\":\"complete\"");
+    (void)snprintf(line, sizeof line, "validate %s/grows.spec", server.dir);
+    static const char grows[] =
+        "state of Aggregate (operator 0): grows without limit, because collect_list keeps each "
+        "value\n";
+    expect(0, line, grows);
+    (void)snprintf(line, sizeof line, "validate %s/grows.spec --server %s", server.dir, server.url);
+    expect(0, line, grows);
     (void)snprintf(line, sizeof line, "run --bounded -o json %s/local.spec", server.dir);
     expect(0, line, "{\"a\":");
     write_spec("nested", "\"sql\":\"SELECT array(a, 7) AS l, named_struct('b', b, 'n', null) AS s, "
