@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 void problem_put_error(struct json_writer *json, const struct error *err)
 {
@@ -142,13 +143,14 @@ void problem_put_diagnostic(struct json_writer *json, const struct diagnostic *d
     json_end_object(json);
 }
 
-/* "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION" -> "Streaming output mode: unsupported operation".
- */
+/* "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION" -> "Streaming output mode: unsupported operation";
+ * "_LEGACY_ERROR_TEMP_3102" -> "Legacy error temp 3102". */
 static void put_title(struct json_writer *json, enum status status)
 {
     char title[200];
     size_t used = 0;
-    for (const char *at = status_name(status); *at != '\0' && used + 3 < sizeof title; at++) {
+    const char *name = status_name(status);
+    for (const char *at = name + strspn(name, "_"); *at != '\0' && used + 3 < sizeof title; at++) {
         char c = *at;
         if (c == '.')
             title[used++] = ':';

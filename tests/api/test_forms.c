@@ -305,6 +305,17 @@ static void constants_that_cannot_be_computed_are_warned_of(void **state)
     }
 }
 
+/* Of a problem: a name of Spark that begins with _, too. */
+static void a_title_is_a_phrase(void **state)
+{
+    (void)state;
+    json_t *problem =
+        post(&server, "/v1/queries",
+             at_home("{" IN "," SQL("SELECT a FROM s ORDER BY a") "," OUT("json") "}"), 422);
+    assert_string_equal(text_of(problem, "title"), "Legacy error temp 3102");
+    json_decref(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_step_of_a_view_is_pointed_at),
         cmocka_unit_test(a_place_and_what_is_there_are_named),
         cmocka_unit_test(constants_that_cannot_be_computed_are_warned_of),
+        cmocka_unit_test(a_title_is_a_phrase),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
