@@ -227,17 +227,32 @@ uint32_t state_store_failures(const struct state_store *store, struct error *las
     return count;
 }
 
+/* Whether the log has all changes since the snapshot. */
+static enum status check_reach(const struct state_store_config *config, int64_t version,
+                               struct error *err)
+{
+    if (config->first_batch <= version + 1 || config->version == STATE_NO_VERSION)
+        return OK;
+    return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", config->dir, "reason",
+                       "no snapshot of the state is whole, and the log does not reach back to "
+                       "the first batch",
+                       NULL);
+}
+
+enum status state_store_foresee(const struct state_store_config *config, struct arena *arena,
+                                struct state_start *out, struct error *err)
+{
+    TRY(state_files_foresee(config, arena, out, err));
+    return check_reach(config, out->version, err);
+}
+
 /* Begins with the newest whole snapshot. */
 static enum status begin(struct state_store *store, struct error *err)
 {
     const struct state_store_config *config = &store->config;
     TRY(state_files_open(&store->files, err));
     int64_t version = state_files_newest(&store->files);
-    if (config->first_batch > version + 1 && config->version != STATE_NO_VERSION)
-        return error_raise(err, STATUS_CHECKPOINT__CORRUPT, "path", config->dir, "reason",
-                           "no snapshot of the state is whole, and the log does not reach back to "
-                           "the first batch",
-                           NULL);
+    TRY(check_reach(config, version, err));
     if (version != STATE_NO_VERSION)
         TRY(open_engine(store, err));
     atomic_store(&store->applied, version);

@@ -165,4 +165,17 @@ MUST_USE enum status state_store_verify(struct vfs *vfs, const char *dir, struct
                                         struct state_snapshot_info **out, size_t *count,
                                         struct error *err);
 
+/* What a store that is opened would begin with. */
+struct state_start {
+    int64_t version;     /* of the newest whole snapshot; STATE_NO_VERSION: of none */
+    int64_t damaged;     /* the newest, if it is not whole, else STATE_NO_VERSION */
+    const char *problem; /* of that one */
+};
+/* Looks, with vfs, dir, version and first_batch of the config, and changes nothing: reads the files
+ * of the newest snapshot, and of older ones until one is whole.  Errors: IO_FAILURE, and
+ * CHECKPOINT.CORRUPT if it could not begin. */
+MUST_USE enum status state_store_foresee(const struct state_store_config *config,
+                                         struct arena *arena, struct state_start *out,
+                                         struct error *err);
+
 #endif

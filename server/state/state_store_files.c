@@ -183,6 +183,35 @@ enum status state_files_open(struct state_files *files, struct error *err)
     return status;
 }
 
+/* One that its worker removes meanwhile is none. */
+enum status state_files_foresee(const struct state_store_config *config, struct arena *arena,
+                                struct state_start *out, struct error *err)
+{
+    int64_t *versions = NULL;
+    size_t count = 0;
+    *out = (struct state_start){.version = STATE_NO_VERSION, .damaged = STATE_NO_VERSION};
+    TRY(list_versions(config->vfs, config->dir, arena, &versions, &count, err));
+    for (; count > 0 && out->version == STATE_NO_VERSION; count--) {
+        struct state_manifest manifest;
+        const char *problem = NULL;
+        bool found = false;
+        int64_t version = versions[count - 1];
+        const char *path = snapshot_path(arena, config->dir, version, "");
+        if (version > config->version)
+            continue;
+        TRY(state_manifest_check(config->vfs, path, version, arena, &manifest, &problem, err));
+        if (problem == NULL)
+            out->version = version;
+        else
+            TRY(vfs_find(config->vfs, path, &found, err));
+        if (found && out->problem == NULL) {
+            out->damaged = version;
+            out->problem = problem;
+        }
+    }
+    return OK;
+}
+
 int64_t state_files_newest(const struct state_files *files)
 {
     return files->count == 0 ? STATE_NO_VERSION : files->versions[files->count - 1];

@@ -31,6 +31,11 @@ void state_files_fini(struct state_files *files);
  * newest.  Unless read-only, what is half written or damaged, and the db, are removed. */
 MUST_USE enum status state_files_open(struct state_files *files, struct error *err);
 
+/* What it would find. */
+MUST_USE enum status state_files_foresee(const struct state_store_config *config,
+                                         struct arena *arena, struct state_start *out,
+                                         struct error *err);
+
 /* STATE_NO_VERSION if there is none. */
 int64_t state_files_newest(const struct state_files *files);
 int64_t state_files_oldest_needed(const struct state_files *files);

@@ -10,6 +10,7 @@
 #include "base/vfs_dry.h"
 #include "plan/state_inputs.h"
 #include "source/file_range.h"
+#include "state/state_store.h"
 #include "worker/fingerprint_check.h"
 #include "worker/query_plan.h"
 
@@ -590,6 +591,43 @@ static void warn_of_states(struct look *look)
             warn_of_state(look, &verdicts[i], &was[i], &now[i]);
 }
 
+/* The snapshot of the state that a start begins with, checked as a start checks it. */
+static void look_at_snapshots(struct look *look)
+{
+    struct query *query = look->query;
+    struct error err = ERROR_INIT;
+    struct operator_verdict *verdicts = NULL;
+    struct state_start start;
+    uint32_t count = 0;
+    if (!look->has_checkpoint || look->kind == BATCH_NONE)
+        return;
+    fingerprint_operators(query, query->arena, &verdicts, &count);
+    const struct state_store_config config = {
+        .vfs = look->dry,
+        .dir = path_join(query->arena, look->dir, "state"),
+        .version = query->next_batch_id - 1,
+        .first_batch = checkpoint_first_batch(query->checkpoint),
+    };
+    if (count == 0)
+        return;
+    if (state_store_foresee(&config, query->arena, &start, &err) != OK)
+        add_problem(look, &err);
+    else if (start.problem != NULL && start.version == STATE_NO_VERSION)
+        warn(look, "SNAPSHOT_DAMAGED",
+             arena_sprintf(query->arena,
+                           "the snapshot of the state of batch %" PRId64
+                           " is damaged, and no other is whole (%s): the state is made again from "
+                           "all changes, which the log still has",
+                           start.damaged, start.problem));
+    else if (start.problem != NULL)
+        warn(look, "SNAPSHOT_DAMAGED",
+             arena_sprintf(query->arena,
+                           "the newest snapshot of the state, of batch %" PRId64
+                           ", is damaged (%s): a start begins with that of batch %" PRId64
+                           " and the changes since",
+                           start.damaged, start.problem, start.version));
+}
+
 static void add_warnings(struct look *look)
 {
     warn_of_states(look);
@@ -617,6 +655,7 @@ static enum status put_plan(struct look *look, struct error *err)
     TRY(put_reruns(look, &worst, err));
     put_duplicates(look, worst);
     put_operators(look);
+    look_at_snapshots(look);
     put_sources(look);
     json_put_int(json, "lostFiles", (int64_t)look->lost);
     put_list(json, "lost", &look->lost_files);

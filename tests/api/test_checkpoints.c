@@ -11,10 +11,13 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static char binary[256]; /* the setup takes it out of the environment */
 
@@ -384,6 +387,193 @@ static void a_plan_says_where_state_of_the_former_query_stays(void **state)
     }
 }
 
+/* ---- damage ---- */
+
+#define PATH_SIZE  512
+#define FILES_MAX  64
+#define FILE_BYTES ((size_t)1 << 20)
+
+struct file_list {
+    char paths[FILES_MAX][PATH_SIZE];
+    size_t count;
+};
+
+static void add_files(struct file_list *list, const char *dir)
+{
+    DIR *handle = opendir(dir);
+    assert_non_null(handle);
+    for (const struct dirent *entry = readdir(handle); entry != NULL; entry = readdir(handle)) {
+        char path[PATH_SIZE];
+        struct stat about;
+        if (entry->d_name[0] == '.')
+            continue;
+        assert_in_range(snprintf(path, sizeof path, "%s/%s", dir, entry->d_name), 1, PATH_SIZE - 1);
+        assert_int_equal(stat(path, &about), 0);
+        if (S_ISDIR(about.st_mode)) {
+            add_files(list, path);
+        } else if (about.st_size > 0) {
+            assert_true(list->count < FILES_MAX);
+            memcpy(list->paths[list->count++], path, sizeof path);
+        }
+    }
+    (void)closedir(handle);
+}
+
+static size_t read_whole(const char *path, char *out)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(out, 1, FILE_BYTES, file);
+    (void)fclose(file);
+    return size;
+}
+
+/* In a new file: a worker may have the old one still. */
+static void write_whole(const char *path, const char *data, size_t size)
+{
+    (void)unlink(path);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void location_of(const char *name, char out[PATH_SIZE])
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/queries/%s/checkpoint", name);
+    json_t *document = get(&server, path, 200);
+    (void)snprintf(out, PATH_SIZE, "%s", text_of(document, "location"));
+    json_decref(document);
+}
+
+/* Whether the plan has a warning or problem that says so much. */
+static bool plan_has(const json_t *plan, const char *list, const char *key, const char *code,
+                     const char *text)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach(json_object_get(plan, list), i, each)
+    {
+        if (strcmp(text_of(each, key), code) == 0 && strstr(text_of(each, "message"), text) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static void look_at_damaged(const char *name)
+{
+    static const struct {
+        const char *method, *rest;
+    } calls[] = {{"POST", "start?validateOnly=true"}, {"GET", "checkpoint"},
+                 {"POST", "checkpoint/verify"},       {"GET", "state"},
+                 {"GET", "state/0?limit=3"},          {"GET", "batches"}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/v1/queries/%s/%s", name, calls[i].rest);
+        const struct call it = {.method = calls[i].method, .path = path};
+        struct reply reply = call(&server, &it);
+        assert_true(reply.status == 200 || (i > 0 && reply.status >= 400));
+        reply_free(&reply);
+    }
+}
+
+/* The server lives, and a start plan is answered, whichever file is damaged. */
+static void damaged_files_do_not_end_the_server(void **state)
+{
+    (void)state;
+    char dir[PATH_SIZE];
+    struct file_list files = {.count = 0};
+    char *was = malloc(FILE_BYTES), *now = malloc(FILE_BYTES);
+    create("sick", "SELECT k, count(*) AS n FROM c GROUP BY k",
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"},\"conf\":{"
+           "\"spark.sql.streaming.stateStore.minDeltasForSnapshot\":\"1\"}");
+    location_of("sick", dir);
+    add_files(&files, dir);
+    assert_in_range(files.count, 8, FILES_MAX);
+    for (size_t f = 0; f < files.count; f++) {
+        size_t size = read_whole(files.paths[f], was);
+        for (int kind = 0; kind < 6; kind++) {
+            size_t keep = kind < 3 ? size : kind == 3 ? size / 2 : kind == 4 ? size - 1 : 0;
+            memcpy(now, was, size);
+            if (kind < 3)
+                now[(size - 1) * (size_t)kind / 2] ^= 4;
+            if (kind == 5)
+                assert_int_equal(unlink(files.paths[f]), 0);
+            else
+                write_whole(files.paths[f], now, keep);
+            look_at_damaged("sick");
+        }
+        write_whole(files.paths[f], was, size);
+    }
+    json_t *plan = plan_of("sick");
+    assert_true(json_is_true(json_object_get(plan, "possible")));
+    json_decref(plan);
+    char path[PATH_SIZE + 32];
+    (void)snprintf(path, sizeof path, "%s/sources/0/seen", dir);
+    write_whole(path, "damaged", 7);
+    plan = plan_of("sick");
+    assert_true(plan_has(plan, "problems", "condition", "CHECKPOINT.CORRUPT", "/sources/0/seen"));
+    const json_t *source = json_array_get(json_object_get(plan, "sources"), 0);
+    assert_true(json_is_null(json_object_get(source, "filesToCatchUp")));
+    json_decref(plan);
+    free(was);
+    free(now);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The lists of files of all snapshots, oldest first. */
+static void find_snapshots(const char *dir, struct file_list *out)
+{
+    struct file_list files = {.count = 0};
+    add_files(&files, dir);
+    out->count = 0;
+    for (size_t i = 0; i < files.count; i++)
+        if (strstr(files.paths[i], "/MANIFEST.tidemill") != NULL)
+            memcpy(out->paths[out->count++], files.paths[i], PATH_SIZE);
+    qsort(out->paths, out->count, PATH_SIZE, by_name);
+}
+
+static void the_plan_names_a_damaged_snapshot(void **state)
+{
+    (void)state;
+    char dir[PATH_SIZE];
+    struct file_list snapshots;
+    create("worn", "SELECT k, count(*) AS n FROM c GROUP BY k",
+           "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"},\"conf\":{"
+           "\"spark.sql.streaming.stateStore.minDeltasForSnapshot\":\"1\"}");
+    write_file(&server, "in/4.json", "{\"k\":\"z\",\"a\":5}\n"); /* for a second one */
+    json_decref(post(&server, "/v1/queries/worn/start", NULL, 202));
+    await_state(&server, "worn", "FINISHED");
+    location_of("worn", dir);
+    find_snapshots(dir, &snapshots);
+    assert_in_range(snapshots.count, 2, FILES_MAX);
+    json_t *plan = plan_of("worn");
+    assert_int_equal(json_array_size(json_object_get(plan, "warnings")), 0);
+    json_decref(plan);
+    write_whole(snapshots.paths[snapshots.count - 1], "?", 1);
+    plan = plan_of("worn");
+    assert_true(json_is_true(json_object_get(plan, "possible")));
+    assert_true(plan_has(plan, "warnings", "code", "SNAPSHOT_DAMAGED",
+                         "the newest snapshot of the state, of batch 3, is damaged "
+                         "(MANIFEST.tidemill does not match its checksum): a start begins with "
+                         "that of batch "));
+    json_decref(plan);
+    for (size_t i = 0; i < snapshots.count; i++)
+        write_whole(snapshots.paths[i], "?", 1);
+    plan = plan_of("worn");
+    assert_true(plan_has(plan, "warnings", "code", "SNAPSHOT_DAMAGED",
+                         "is damaged, and no other is whole (MANIFEST.tidemill does not match its "
+                         "checksum): the state is made again from all changes"));
+    json_decref(plan);
+    json_decref(post(&server, "/v1/queries/worn/start", NULL, 202));
+    await_state(&server, "worn", "FINISHED");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +587,8 @@ int main(void)
         T(files_that_the_sink_has_are_suppressed_when_batches_run_again),
         T(what_cannot_be_rewound_is_refused),
         T(a_rewind_that_is_killed_has_happened_or_not),
+        T(damaged_files_do_not_end_the_server),
+        T(the_plan_names_a_damaged_snapshot),
     };
     const char *given = getenv("TIDEMILL_BINARY");
     (void)snprintf(binary, sizeof binary, "%s", given == NULL ? "" : given);

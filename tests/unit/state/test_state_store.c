@@ -469,6 +469,27 @@ static size_t whole_snapshots(struct world *world)
     return whole;
 }
 
+/* That of batch 9 is damaged, and a store would begin with the other. */
+static void check_foreseen(struct world *world, int64_t version)
+{
+    struct error err = ERROR_INIT;
+    struct state_start start;
+    struct state_store_config config = {
+        .vfs = world->vfs, .dir = world->dir, .version = 12, .first_batch = world->first_batch};
+    assert_int_equal(state_store_foresee(&config, world->arena, &start, &err), OK);
+    assert_int_equal(start.version, version);
+    assert_int_equal(start.damaged, 9);
+    assert_non_null(start.problem);
+    config.first_batch = 6;
+    assert_int_equal(state_store_foresee(&config, world->arena, &start, &err),
+                     STATUS_CHECKPOINT__CORRUPT);
+    error_clear(&err);
+    config.version = 8; /* the damaged one is not asked for */
+    config.first_batch = 0;
+    assert_int_equal(state_store_foresee(&config, world->arena, &start, &err), OK);
+    assert_int_equal(start.damaged, STATE_NO_VERSION);
+}
+
 static void a_damaged_snapshot_is_passed_over(void **state)
 {
     struct error err = ERROR_INIT;
@@ -488,6 +509,7 @@ static void a_damaged_snapshot_is_passed_over(void **state)
             damage_file(world, path, (enum damage)damage);
             assert_int_equal(whole_snapshots(world), 1);
             world->first_batch = 5;
+            check_foreseen(world, 4);
             struct state_store *store = open_store(world, 12, false);
             assert_int_equal(state_store_applied(store), 4);
             advance(store, 12, true);
