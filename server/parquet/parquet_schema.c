@@ -4,7 +4,8 @@
 #include "base/check.h"
 #include "parquet/thrift.h"
 
-#define NOTHING (-1)
+#define NOTHING         (-1)
+#define VARIANT_VERSION 1 /* of its specification */
 
 enum repetition {
     REQUIRED = 0,
@@ -200,6 +201,8 @@ static void put_logical(struct thrift *thrift, const struct leaf_kind *kind,
     } else if (kind->logical == LOGICAL_INTEGER) {
         thrift_i8(thrift, 1, (int8_t)kind->bits);
         thrift_bool(thrift, 2, true);
+    } else if (kind->logical == LOGICAL_VARIANT) {
+        thrift_i8(thrift, 1, VARIANT_VERSION);
     } else if (kind->logical == LOGICAL_TIME || kind->logical == LOGICAL_TIMESTAMP) {
         thrift_bool(thrift, 1, kind->utc);
         thrift_struct(thrift, 2);

@@ -80,6 +80,16 @@ static void each_leaf_has_its_path_and_levels(void **state)
     }
 }
 
+/* Spark reads no VARIANT of version 0. */
+static void a_variant_says_its_version(void **state)
+{
+    (void)state;
+    static const char logical_type[] = "\x0c\x20\x13\x01\x00"; /* member 16 of the union, field 1 */
+    assert_int_equal(build("v VARIANT").result, PARQUET_SCHEMA_OK);
+    assert_non_null(memmem(schema.elements.data, schema.elements.size_bytes, logical_type,
+                           sizeof logical_type - 1));
+}
+
 static void what_cannot_be_held_names_its_column(void **state)
 {
     (void)state;
@@ -113,6 +123,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(each_leaf_has_its_path_and_levels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_held_names_its_column, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_variant_says_its_version, set_up, tear_down),
         cmocka_unit_test_setup_teardown(depth_has_a_limit, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
