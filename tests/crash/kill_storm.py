@@ -10,7 +10,8 @@ a killed server is started again at once.  At the end every number that passes t
 the output exactly once, each window and each session of each key with its true count and sum, and each
 row with its partner or alone; whoever listed the output meanwhile must never have seen a torn line or
 a row twice, and what did not fit must have been on the disk.  The sink `console` may repeat a batch,
-and loses none; `memory` and `noop` are only to go on.  Standard library only.
+and loses none; `memory` and `noop` are only to go on.  Standard library only, but for
+the sink `parquet`: that is read with pyarrow.
 """
 import argparse
 import json
@@ -32,7 +33,7 @@ START = 1700000000      # of the first row
 GAP, BURST = 60, 20     # of sessions; of BURST rows each second one is of the same key as the first
 AHEAD = 1000            # so many rows before a row its partner came
 SINKS = {"json": {}, "csv": {"header": False}, "text": {}, "partitioned": {}, "metadata": {"sparkMetadata": "true"},
-         "console": {}, "memory": {}, "noop": {}}
+         "parquet": {}, "console": {}, "memory": {}, "noop": {}}
 
 
 class Server:
@@ -125,6 +126,11 @@ def wanted_of(kind, count):
     return {(w, k, n, t) for (w, k), (n, t) in groups.items()}
 
 
+def parquet_rows(path):
+    import pyarrow.parquet
+    return pyarrow.parquet.ParquetFile(path).read().to_pylist()
+
+
 def read_rows(root, sink):
     """What stands in the visible output, a value for each row; a torn line is an error."""
     rows = []
@@ -134,6 +140,9 @@ def read_rows(root, sink):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]
         for name in sorted(names):
             if name.startswith((".", "_")):
+                continue
+            if name.endswith(".parquet"):
+                rows += [json.dumps(row) for row in parquet_rows(f"{folder}/{name}")]
                 continue
             with open(f"{folder}/{name}") as f:
                 for line in f:
