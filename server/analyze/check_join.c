@@ -10,6 +10,7 @@
 
 #include "expr/function.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* The column behind a sum of a column and constants; NULL if it is something else. */
@@ -113,4 +114,40 @@ static bool event_key(const struct logical_node *join, const struct expr *expr)
 bool join_has_event_key(const struct logical_node *join)
 {
     return join->join.condition != NULL && event_key(join, join->join.condition);
+}
+
+/* ---- texts ---- */
+
+void add_sql_name(struct buffer *text, const char *name)
+{
+    bool plain = name[0] != '\0' && !isdigit((unsigned char)name[0]);
+    for (const char *at = name; plain && *at != '\0'; at++)
+        plain = isalnum((unsigned char)*at) || *at == '_';
+    if (plain) {
+        buffer_add_text(text, name);
+        return;
+    }
+    buffer_add_byte(text, '`');
+    for (const char *at = name; *at != '\0'; at++) {
+        if (*at == '`')
+            buffer_add_byte(text, '`');
+        buffer_add_byte(text, (uint8_t)*at);
+    }
+    buffer_add_byte(text, '`');
+}
+
+/* join.c has taken the first column of each side that the watermark stands on. */
+void say_join_bound(const struct logical_node *join, struct buffer *text)
+{
+    const char *left = join->join.times[0], *right = join->join.times[1];
+    if (left == NULL || right == NULL || join->join.windows[0] != join->join.windows[1])
+        return;
+    if (join->join.windows[0])
+        buffer_printf(text, ". Say in ON that the two windows are equal, as in %s = %s", left,
+                      right);
+    else
+        buffer_printf(text,
+                      ". Say in ON how far apart the two times may be, as in %s BETWEEN %s AND "
+                      "%s + INTERVAL 10 MINUTES",
+                      right, left, left);
 }

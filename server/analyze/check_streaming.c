@@ -6,6 +6,7 @@
  * nothing; the first that speaks decides.
  */
 #include "analyze/analyzer.h"
+#include "analyze/check_chain.h"
 #include "analyze/check_join.h"
 #include "base/check.h"
 #include "spec/conf.h"
@@ -51,14 +52,6 @@ static const struct logical_node *topmost_aggregation(const struct logical_node 
             return found;
     }
     return NULL;
-}
-
-static const struct logical_node *watermark_below(const struct logical_node *node)
-{
-    const struct logical_node *found = node->kind == LOGICAL_WATERMARK ? node : NULL;
-    for (uint32_t i = 0; found == NULL && i < node->child_count; i++)
-        found = watermark_below(node->children[i]);
-    return found;
 }
 
 static bool has_below(const struct logical_node *node, bool (*is)(const struct logical_node *node))
@@ -217,22 +210,6 @@ static enum status rule_reads_a_stream(const struct checker *checker,
     return at_node(checker, root);
 }
 
-/* There is a watermark, but the aggregation does not group by its column. */
-static void say_unused_watermark(const struct checker *checker, const struct logical_node *node)
-{
-    const struct logical_node *mark = watermark_below(node);
-    struct error *err = checker->err;
-    size_t used = strlen(err->text);
-    if (mark == NULL || used >= sizeof err->text)
-        return;
-    const char *name = mark->output[mark->watermark.column]->name;
-    (void)snprintf(err->text + used, sizeof err->text - used,
-                   ". The watermark that is declared on `%s` is not used by the grouping: a row is "
-                   "final only if it is of window(%s, '1 minute') or another window of it, or of "
-                   "%s itself",
-                   name, name, name);
-}
-
 static enum status rule_append_needs_watermark(const struct checker *checker,
                                                const struct logical_node *root)
 {
@@ -241,7 +218,9 @@ static enum status rule_append_needs_watermark(const struct checker *checker,
         has_event_key(checker->aggregate))
         return OK;
     (void)raise_mode(checker, checker->aggregate, "streaming aggregations without watermark");
-    say_unused_watermark(checker, checker->aggregate);
+    say_unused_watermark(
+        checker->aggregate,
+        checker->check_correctness && has_below(checker->aggregate, is_aggregation), checker->err);
     return checker->err->status;
 }
 
@@ -741,26 +720,6 @@ static enum status rule_stream_join_mode(const struct checker *checker,
     return OK;
 }
 
-static const char *event_column(const struct logical_node *node)
-{
-    for (uint32_t i = 0; i < node->output_count; i++)
-        if (node->output[i]->event_time && node->output[i]->type->id == TYPE_TIMESTAMP)
-            return node->output[i]->name;
-    return NULL;
-}
-
-/* The condition that is missing, if both sides have a watermark. */
-static void add_range(struct buffer *text, const struct logical_node *join)
-{
-    const char *left = event_column(join->children[0]), *right = event_column(join->children[1]);
-    if (left == NULL || right == NULL)
-        return;
-    buffer_printf(text,
-                  ". Say in ON how far apart the two times may be, as in right.%s BETWEEN left.%s "
-                  "AND left.%s + INTERVAL 10 MINUTES",
-                  right, left, left);
-}
-
 static enum status rule_stream_join_state(const struct checker *checker,
                                           const struct logical_node *node)
 {
@@ -793,7 +752,7 @@ static enum status rule_stream_join_state(const struct checker *checker,
                   "without a watermark in the join keys, or a watermark on the nullable side and "
                   "an appropriate range condition",
                   join_name(node->join.kind));
-    add_range(&text, node);
+    say_join_bound(node, &text);
     enum status status = raise_text(checker, node, buffer_text(&text));
     buffer_fini(&text);
     return status;
@@ -840,8 +799,9 @@ static enum status rule_nothing_after_aggregation(const struct checker *checker,
                           "Detected pattern of possible 'correctness' issue due to global "
                           "watermark: PIVOT is two aggregations. Write one, such as sum(x) FILTER "
                           "(WHERE k = 'a') for each column, or use append mode");
-    return raise_text(
-        checker, node,
+    struct buffer text = {0};
+    buffer_add_text(
+        &text,
         "Detected pattern of possible 'correctness' issue due to global watermark. The query "
         "contains stateful operation which can emit rows older than the current watermark plus "
         "allowed late record delay, which are \"late rows\" in downstream stateful operations and "
@@ -849,6 +809,10 @@ static enum status rule_nothing_after_aggregation(const struct checker *checker,
         "you understand the possible risk of correctness issue and still need to run the query, "
         "you can disable this check by setting the config "
         "`spark.sql.streaming.statefulOperator.checkCorrectness.enabled` to false.");
+    say_chain_needs_append(node, &text);
+    enum status status = raise_text(checker, node, buffer_text(&text));
+    buffer_fini(&text);
+    return status;
 }
 
 /* ---- expressions ---- */

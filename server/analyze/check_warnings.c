@@ -167,11 +167,32 @@ static void look_at_watermark(struct looker *looker, const struct logical_node *
                                             .view = node->view});
 }
 
+/* ---- a duration of microseconds ---- */
+
+static void look_at_window(struct looker *looker, const struct logical_node *node)
+{
+    long long bare_us = node->kind == LOGICAL_TIME_WINDOW ? node->time_window.bare_us : 0;
+    if (bare_us == 0)
+        return;
+    const char *text =
+        arena_sprintf(looker->arena,
+                      "A number without a unit counts microseconds in window(): %lld is less than "
+                      "a second. Write the unit, as in '%lld seconds'",
+                      bare_us, bare_us);
+    analysis_warn(looker->arena, looker->analysis,
+                  (struct analysis_warning){.name = "WINDOW_OF_MICROSECONDS",
+                                            .text = text,
+                                            .position = node->time_window.bare_position,
+                                            .position_end = node->time_window.bare_end,
+                                            .view = node->view});
+}
+
 /* `used`: an operator above goes by the watermarks below it. */
 static void look_at_operators(struct looker *looker, const struct logical_node *node, bool used)
 {
     look_at_join(looker, node);
     look_at_set_operation(looker, node);
+    look_at_window(looker, node);
     if (node->kind == LOGICAL_WATERMARK)
         look_at_watermark(looker, node, used);
     used = used || goes_by_watermark(node);

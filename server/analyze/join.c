@@ -5,6 +5,7 @@
  * sides stay addressable with their qualifier.
  */
 #include "analyze/analyzer.h"
+#include "analyze/check_join.h"
 #include "analyze/relation.h"
 #include "base/check.h"
 #include "expr/coercion.h"
@@ -360,6 +361,26 @@ static enum status join_inputs(struct analyzer *analyzer, const struct ast_relat
     return resolve_relation(analyzer, join->right, left->scope, NULL, right, err);
 }
 
+/* How ON may name the column that a side has its watermark on, for messages. */
+static void name_time(struct analyzer *analyzer, const struct scope *scope, uint32_t side,
+                      struct logical_node *join)
+{
+    struct buffer text = {0};
+    for (uint32_t i = 0; i < scope->count && text.size_bytes == 0; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        if (!column->attribute->event_time)
+            continue;
+        if (column->qualifier != NULL) {
+            add_sql_name(&text, column->qualifier);
+            buffer_add_byte(&text, '.');
+        }
+        add_sql_name(&text, column->name);
+        join->join.times[side] = arena_strdup(analyzer->arena, buffer_text(&text));
+        join->join.windows[side] = column->attribute->type->id == TYPE_STRUCT;
+    }
+    buffer_fini(&text);
+}
+
 enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *ast,
                          struct scope *outer, struct expr_list *outer_refs, struct relation *input,
                          struct relation *out, struct error *err)
@@ -390,6 +411,8 @@ enum status resolve_join(struct analyzer *analyzer, const struct ast_relation *a
     out->node = join_node(analyzer, left.node, right.node, kind);
     analyzer_node(analyzer, out->node, ast->position, ast->position_end);
     out->node->join.condition = condition;
+    name_time(analyzer, left.scope, 0, out->node);
+    name_time(analyzer, right.scope, 1, out->node);
     if (join->right->lateral) {
         if (right.node->streaming && !analyzer->options->bounded)
             return error_raise_at(err, STATUS_INVALID_SUBQUERY_EXPRESSION__STREAMING_QUERY,

@@ -104,6 +104,8 @@ struct logical_node {
             enum logical_join kind;
             struct expr *condition; /* NULL: none */
             bool lateral;           /* the right child refers to the left with EXPR_OUTER */
+            const char *times[2]; /* how ON may name the event time of a side; NULL: it has none */
+            bool windows[2];      /* it is a window */
         } join;
         struct {
             bool all;
@@ -143,6 +145,8 @@ struct logical_node {
         struct {
             struct expr *time; /* output: child's, then the window STRUCT<start, end> */
             int64_t size_us, slide_us, start_us;
+            int64_t bare_us; /* a duration below one second without a unit; 0: none */
+            int bare_position, bare_end;
         } time_window;
         struct {
             struct expr *time; /* output: child's, then the session STRUCT<start, end> of the row */

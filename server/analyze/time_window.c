@@ -207,6 +207,8 @@ static struct expr *printed_window(struct resolver *resolver, struct expr *time,
 static const char *written(const struct resolver *resolver, const struct ast_expr *call,
                            size_t index)
 {
+    if (index >= call->call.args.count)
+        return "what the star stands for";
     const struct ast_expr *arg = call->call.args.items[index].expr;
     return arena_strndup(resolver->analyzer->arena, resolver->analyzer->text.data + arg->position,
                          (size_t)(arg->position_end - arg->position));
@@ -393,6 +395,22 @@ static enum status time_argument(struct resolver *resolver, const struct ast_exp
                           type_quoted(analyzer, (*time)->type), "requiredType", TIME_TYPES, NULL);
 }
 
+/* Notes a duration that has no unit, and is of less than a second then: microseconds. */
+static void note_bare(struct logical_node *node, const struct ast_expr *ast,
+                      const struct expr_list *args, const int64_t durations[3])
+{
+    for (uint32_t i = args->count; i-- > 1;) {
+        if (args->items[i]->type->id == TYPE_STRING || durations[i - 1] == 0 ||
+            durations[i - 1] <= -1000000 || durations[i - 1] >= 1000000 ||
+            i >= ast->call.args.count) /* a star stands for several */
+            continue;
+        const struct ast_expr *written = ast->call.args.items[i].expr;
+        node->time_window.bare_us = durations[i - 1];
+        node->time_window.bare_position = written->position;
+        node->time_window.bare_end = written->position_end;
+    }
+}
+
 static enum status resolve_window(struct resolver *resolver, const struct ast_expr *ast,
                                   const struct expr_list *args, struct expr **out,
                                   struct error *err)
@@ -422,6 +440,7 @@ static enum status resolve_window(struct resolver *resolver, const struct ast_ex
     node->time_window.size_us = durations[0];
     node->time_window.slide_us = durations[1];
     node->time_window.start_us = durations[2];
+    note_bare(node, ast, args, durations);
     return put_node(resolver, ast, node, time, "window", event, out);
 }
 

@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "control/fix_edit.h"
 #include "control/fix_name.h"
+#include "control/fix_stream.h"
 #include "control/fix_value.h"
 #include "spec/json_reader.h"
 
@@ -18,72 +20,7 @@
 #define FIXES_MAX      12 /* per request: each costs an analysis */
 #define WATERMARKS_MAX 3  /* of one error */
 #define PLACES_MAX     16 /* of one misspelling */
-
-/* The container and the last name of a JSON pointer, or NULL. */
-static json_t *resolve(json_t *root, const char *pointer, char *last, size_t last_size)
-{
-    json_t *at = root;
-    while (*pointer == '/') {
-        pointer++;
-        size_t size = strcspn(pointer, "/");
-        char name[160];
-        size_t used = 0;
-        for (size_t i = 0; i < size && used + 1 < sizeof name; i++) {
-            if (pointer[i] == '~' && i + 1 < size) {
-                name[used++] = pointer[i + 1] == '1' ? '/' : '~';
-                i++;
-            } else {
-                name[used++] = pointer[i];
-            }
-        }
-        name[used] = '\0';
-        pointer += size;
-        if (*pointer == '\0') {
-            (void)snprintf(last, last_size, "%s", name);
-            return at;
-        }
-        at = json_is_array(at) ? json_array_get(at, strtoul(name, NULL, 10))
-                               : json_object_get(at, name);
-    }
-    return NULL;
-}
-
-/* `text` with the piece at its first occurrence replaced; NULL if it is not there. */
-static json_t *replaced(const char *text, const char *replace, const char *with)
-{
-    const char *at = strstr(text, replace);
-    if (at == NULL)
-        return NULL;
-    struct buffer out = {0};
-    buffer_add(&out, text, (size_t)(at - text));
-    buffer_add_text(&out, with);
-    buffer_add_text(&out, at + strlen(replace));
-    json_t *result = json_stringn((const char *)out.data, out.size_bytes);
-    buffer_fini(&out);
-    return result;
-}
-
-static bool apply_edit(json_t *root, const struct fix_edit *edit)
-{
-    char last[160];
-    json_t *container = resolve(root, edit->pointer, last, sizeof last);
-    if (!json_is_object(container) && !json_is_array(container))
-        return false;
-    if (edit->remove)
-        return json_is_object(container) && json_object_del(container, last) == 0;
-    json_t *old = json_is_array(container) ? json_array_get(container, strtoul(last, NULL, 10))
-                                           : json_object_get(container, last);
-    json_t *value = NULL;
-    if (edit->value_json != NULL)
-        value = json_loads(edit->value_json, JSON_DECODE_ANY, NULL);
-    else if (json_is_string(old))
-        value = replaced(json_string_value(old), edit->replace, edit->text);
-    if (value == NULL)
-        return false;
-    return json_is_array(container)
-               ? json_array_set_new(container, strtoul(last, NULL, 10), value) == 0
-               : json_object_set_new(container, last, value) == 0;
-}
+#define BOUNDS_MAX     3  /* of windows that are tried */
 
 /* What the fixes of one request share. */
 struct fixing {
@@ -100,7 +37,7 @@ static bool accepted(struct fixing *fixing, const struct fix *fix)
     json_t *root = json_deep_copy(fixing->root);
     bool good = true;
     for (const struct fix_edit *edit = fix->edits; edit != NULL && good; edit = edit->next)
-        good = apply_edit(root, edit);
+        good = fix_apply(root, edit);
     if (good) {
         struct bytes edited = bytes_of_text(json_print(fixing->arena, root));
         const struct diagnostics *before = fixing->validation->diagnostics;
@@ -188,14 +125,28 @@ static const char *text_of(const struct fixing *fixing, const struct error *err,
     return sql;
 }
 
+/* The pointer to a text of the spec; a text that an edit has made is the one that the error is
+ * about. */
+static const char *pointer_of(const struct fixing *fixing, const struct error *err, const char *sql)
+{
+    const struct query_spec *spec = fixing->validation->spec;
+    const char *pointer = NULL;
+    (void)text_of(fixing, err, &pointer);
+    if (sql == spec->sql)
+        pointer = "/sql";
+    for (size_t i = 0; i < spec->view_count; i++)
+        if (sql == spec->views[i].sql)
+            pointer = arena_sprintf(fixing->arena, "/views/%zu/sql", i);
+    return pointer;
+}
+
 /* An edit of the piece at [from, to) of `sql`, which it names by its text: as much of what stands
  * before it is taken along as makes it the first that reads so.  Returns the edited text. */
 static const char *edit_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
                            size_t from, size_t to, const char *right)
 {
     struct arena *arena = fixing->arena;
-    const char *pointer = NULL;
-    (void)text_of(fixing, &diagnostic->error, &pointer);
+    const char *pointer = pointer_of(fixing, &diagnostic->error, sql);
     size_t start = from;
     const char *piece = arena_strndup(arena, sql + from, to - from);
     while (start > 0 && strstr(sql, piece) != sql + start) {
@@ -317,7 +268,7 @@ static void fix_listed(struct fixing *fixing, struct diagnostic *diagnostic, con
     const char *name = error_param(err, written);
     const char *right = fix_meant_name(fixing->arena, name, error_param(err, possible));
     char last[160];
-    json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
+    json_t *container = fix_container(fixing->root, err->pointer, last, sizeof last);
     const json_t *value = json_object_get(container, last); /* NULL in an array */
     if (right == NULL)
         return;
@@ -384,7 +335,7 @@ static void fix_partition_option(struct fixing *fixing, struct diagnostic *diagn
     struct diagnostics *list = fixing->validation->diagnostics;
     const char *pointer = diagnostic->error.pointer;
     char last[160];
-    json_t *value = json_object_get(resolve(fixing->root, pointer, last, sizeof last), last);
+    json_t *value = json_object_get(fix_container(fixing->root, pointer, last, sizeof last), last);
     json_t *sink = json_object_get(fixing->root, "sink");
     json_t *columns = json_is_array(value) ? json_incref(value) : json_array();
     const char *text = json_string_value(value);
@@ -423,7 +374,7 @@ static void fix_misplaced_option(struct fixing *fixing, struct diagnostic *diagn
     const char *pointer = diagnostic->error.pointer;
     const char *slash = strrchr(pointer, '/');
     char last[160];
-    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    json_t *container = fix_container(fixing->root, pointer, last, sizeof last);
     json_t *value = json_object_get(container, last);
     json_t *options = json_object_get(container, "options");
     if (slash == NULL || value == NULL || json_object_get(options, last) != NULL)
@@ -456,7 +407,7 @@ static void fix_name(struct fixing *fixing, struct diagnostic *diagnostic)
     const char *pointer = diagnostic->error.pointer;
     const char *slash = strrchr(pointer, '/');
     char last[160];
-    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    json_t *container = fix_container(fixing->root, pointer, last, sizeof last);
     json_t *value = json_object_get(container, last);
     if (right == NULL || slash == NULL || value == NULL ||
         json_has_field((struct json_place){.object = container}, right))
@@ -508,7 +459,7 @@ static void fix_form(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     const char *pointer = diagnostic->error.pointer;
     char last[160];
-    json_t *container = resolve(fixing->root, pointer, last, sizeof last);
+    json_t *container = fix_container(fixing->root, pointer, last, sizeof last);
     const json_t *value = json_object_get(container, last);
     const char *right = value == NULL ? NULL : fix_value(fixing->arena, pointer, value);
     struct diagnostics *list = fixing->validation->diagnostics;
@@ -597,6 +548,23 @@ static void fix_gap(struct fixing *fixing, struct diagnostic *diagnostic)
     (void)edit_at(fixing, diagnostic, sql, from, to, arena_sprintf(fixing->arena, "'%s'", right));
 }
 
+/* A duration of window() that is a number, and counts microseconds: 60. */
+static void fix_unit(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    const char *pointer = NULL;
+    const struct error *err = &diagnostic->error;
+    const char *sql = text_of(fixing, err, &pointer);
+    const char *right =
+        strstr(err->text, "without a unit") == NULL ? NULL : strstr(err->text, ", as in ");
+    if (sql == NULL || right == NULL)
+        return;
+    right += strlen(", as in ");
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Use %s", right),
+                       "The windows are of seconds.");
+    (void)edit_at(fixing, diagnostic, sql, (size_t)err->position, (size_t)err->position_end, right);
+}
+
 /* A misspelt function. */
 static void fix_routine(struct fixing *fixing, struct diagnostic *diagnostic)
 {
@@ -637,7 +605,7 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
         return;
     }
     char last[160];
-    json_t *container = resolve(fixing->root, err->pointer, last, sizeof last);
+    json_t *container = fix_container(fixing->root, err->pointer, last, sizeof last);
     const char *schema = json_string_value(json_object_get(container, last));
     if (right == NULL || schema == NULL || err->position < 0 ||
         (size_t)err->position >= strlen(schema))
@@ -663,6 +631,14 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
 }
 
 /* ---- watermarks ---- */
+
+/* The fix is one of append mode; the query may have another. */
+static void add_append(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    if (diagnostic->error.status == STATUS__LEGACY_ERROR_TEMP_3102)
+        diagnostic_add_value_edit(fixing->validation->diagnostics, diagnostic, "/outputMode",
+                                  "\"append\"");
+}
 
 static bool is_named(const struct query_spec *spec, const char *column)
 {
@@ -710,22 +686,10 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
                               options),
                 arena_sprintf(arena, "{\"column\":%s,\"delay\":\"10 minutes\"}",
                               as_json(arena, field->name)));
+            if (strstr(diagnostic->error.text, "only the output mode append") != NULL)
+                add_append(fixing, diagnostic);
         }
     }
-}
-
-/* Where the words "GROUP BY" end at or after `from`, SIZE_MAX: nowhere. */
-static size_t end_of_group_by(const char *sql, size_t from)
-{
-    for (size_t at = fix_find_word(sql, from, "GROUP"); at != SIZE_MAX;
-         at = fix_find_word(sql, at + 1, "GROUP")) {
-        size_t by = at + strlen("GROUP");
-        while (isspace((unsigned char)sql[by]))
-            by++;
-        if (fix_find_word(sql, by, "BY") == by)
-            return by + strlen("BY");
-    }
-    return SIZE_MAX;
 }
 
 static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, const char *key)
@@ -737,43 +701,101 @@ static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, c
         return;
     int position = diagnostic->error.position;
     size_t start = position < 0 || (size_t)position > strlen(sql) ? 0 : (size_t)position;
-    size_t group = end_of_group_by(sql, start);
+    size_t group = fix_group_by(sql, start);
     size_t distinct = fix_find_word(sql, start, "DISTINCT");
     struct diagnostics *list = fixing->validation->diagnostics;
+    static const char consequence[] = "Each of them has rows of its own, which come out once, when "
+                                      "the watermark has passed them.";
     if (group != SIZE_MAX || distinct == SIZE_MAX) {
         size_t at = group == SIZE_MAX ? strlen(sql) : group;
         diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Group by %s, too", key),
-                           "Each of them has rows of its own, which come out once, when the "
-                           "watermark has passed them.");
+                           consequence);
         (void)edit_at(fixing, diagnostic, sql, at, at,
                       arena_sprintf(arena, group == SIZE_MAX ? " GROUP BY %s" : " %s,", key));
     } else {
         size_t at = distinct + strlen("DISTINCT");
         diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Select %s, too", key),
-                           "Each of them has rows of its own, which come out once, when the "
-                           "watermark has passed them.");
+                           consequence);
         (void)edit_at(fixing, diagnostic, sql, at, at, arena_sprintf(arena, " %s,", key));
+    }
+    add_append(fixing, diagnostic);
+}
+
+/* The bound of a window where the window is meant, which the watermark stands on: in one place, and
+ * in all. */
+static void fix_bounds_of(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
+                          size_t *tried)
+{
+    static const char consequence[] =
+        "The watermark knows when the window is over; its rows come out once, then.";
+    struct diagnostics *list = fixing->validation->diagnostics;
+    struct arena *arena = fixing->arena;
+    struct fix_bound bound = {0};
+    while (sql != NULL && *tried < BOUNDS_MAX && fix_window_bound(sql, bound.to, &bound)) {
+        const char *written = arena_strndup(arena, sql + bound.from, bound.to - bound.from);
+        const char *window = arena_strndup(arena, sql + bound.from, bound.dot - bound.from);
+        const char *title = arena_sprintf(arena, "Use %s instead of %s", window, written);
+        ++*tried;
+        diagnostic_add_fix(list, diagnostic, title, consequence);
+        (void)edit_at(fixing, diagnostic, sql, bound.from, bound.to, window);
+        add_append(fixing, diagnostic);
+        size_t at = fix_find_word(sql, 0, written);
+        if (at != bound.from || fix_find_word(sql, bound.to, written) == SIZE_MAX)
+            continue;
+        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "%s in all places", title),
+                           consequence);
+        const char *pointer = pointer_of(fixing, &diagnostic->error, sql);
+        for (size_t i = 0; at != SIZE_MAX && i < PLACES_MAX; i++) {
+            diagnostic_add_text_edit(list, diagnostic, pointer, written, window);
+            at = fix_find_word(sql, at + 1, written);
+        }
+        add_append(fixing, diagnostic);
     }
 }
 
-/* A watermark that the grouping does not use: by windows of its column, or by the column. */
+/* A watermark that the grouping does not use: by the window of which only a bound is read; by
+ * windows of its column, or by the column, as the reason names them. */
 static void fix_grouping(struct fixing *fixing, struct diagnostic *diagnostic)
 {
+    static const char such[] = "such as window(";
     const struct query_spec *spec = fixing->validation->spec;
-    struct arena *arena = fixing->arena;
-    const char *columns[WATERMARKS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < spec->source_count && count < 1; i++)
-        if (spec->sources[i].watermark.column != NULL)
-            columns[count++] = spec->sources[i].watermark.column;
-    for (size_t i = 0; i < spec->view_count && count < WATERMARKS_MAX - 1; i++)
-        if (spec->views[i].watermark.column != NULL)
-            columns[count++] = spec->views[i].watermark.column;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = fix_sql_name(arena, columns[i]);
-        add_grouping(fixing, diagnostic, arena_sprintf(arena, "window(%s, '1 minute')", name));
-        add_grouping(fixing, diagnostic, name);
+    const char *said = strstr(diagnostic->error.text, such);
+    const char *end = said == NULL ? NULL : strstr(said, ", '");
+    const char *close = end == NULL ? NULL : strchr(end, ')');
+    size_t tried = 0;
+    fix_bounds_of(fixing, diagnostic, spec->sql, &tried);
+    for (size_t i = 0; i < spec->view_count; i++)
+        fix_bounds_of(fixing, diagnostic, spec->views[i].sql, &tried);
+    if (close != NULL) {
+        const char *call = said + strlen("such as "), *name = said + strlen(such);
+        add_grouping(fixing, diagnostic,
+                     arena_strndup(fixing->arena, call, (size_t)(close + 1 - call)));
+        add_grouping(fixing, diagnostic, arena_strndup(fixing->arena, name, (size_t)(end - name)));
     }
+}
+
+/* A join of streams without a bound: the one that the reason names, at the end of ON. */
+static void fix_join_bound(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    static const char say[] = "Say in ON ", as[] = ", as in ";
+    const struct error *err = &diagnostic->error;
+    const char *pointer = NULL;
+    const char *sql = text_of(fixing, err, &pointer);
+    const char *said = strstr(err->text, say);
+    const char *bound = said == NULL ? NULL : strstr(said, as);
+    if (sql == NULL || bound == NULL)
+        return;
+    bound += strlen(as);
+    size_t from = (size_t)err->position, to = (size_t)err->position_end;
+    if (fix_find_word(sql, from, "ON") >= to || fix_find_word(sql, from, "OR") < to)
+        return;
+    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
+                       arena_sprintf(fixing->arena, "Add %s", bound),
+                       strstr(said, "INTERVAL") == NULL
+                           ? "Rows meet those of their own window, and are forgotten with it."
+                           : "Rows meet those that are at most 10 minutes later, and are forgotten "
+                             "when no such row can come any more; say how far apart they may be.");
+    (void)edit_at(fixing, diagnostic, sql, to, to, arena_sprintf(fixing->arena, " AND %s", bound));
 }
 
 /* ---- all ---- */
@@ -824,6 +846,11 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
         if (strcasestr(diagnostic->error.text, "output mode") != NULL)
             fix_mode(fixing, diagnostic);
+        if (strstr(diagnostic->error.text, "is not used by the grouping") != NULL)
+            fix_grouping(fixing, diagnostic);
+        else if (strstr(diagnostic->error.text, "with a watermark, and only by windows") != NULL)
+            fix_watermark(fixing, diagnostic, TIME_NAMED);
+        fix_join_bound(fixing, diagnostic);
         if (strstr(diagnostic->error.text, "approx_count_distinct") != NULL)
             fix_distinct(fixing, diagnostic);
         if (strstr(diagnostic->error.text, "without") != NULL)
@@ -894,8 +921,10 @@ void query_add_fixes(struct arena *arena, const struct path_policy *paths, struc
     for (struct diagnostic *at = validation->diagnostics->first; at != NULL; at = at->next) {
         if (at->severity == DIAGNOSTIC_ERROR)
             propose(&fixing, at);
-        else if (!wrong)
+        else if (!wrong) {
             fix_gap(&fixing, at);
+            fix_unit(&fixing, at);
+        }
         keep_accepted(&fixing, at);
     }
     json_decref(fixing.root);

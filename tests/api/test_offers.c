@@ -268,8 +268,18 @@ static void each_reason_has_a_way_out(void **state)
         {"SELECT k, count(*) AS c FROM s GROUP BY k, session_window(at, '1 min')", "append",
          "QUERY_WARNING", "The gap of session_window() is no interval", "Use '1 minute'"},
         {"SELECT s.k FROM s LEFT JOIN s AS r ON s.k = r.k", "append", "_LEGACY_ERROR_TEMP_3102",
-         "Say in ON how far apart the two times may be, as in right.at BETWEEN left.at AND left.at",
-         NULL},
+         "Say in ON how far apart the two times may be, as in r.at BETWEEN s.at AND s.at + "
+         "INTERVAL",
+         "Add r.at BETWEEN s.at AND s.at + INTERVAL 10 MINUTES"},
+        {"SELECT s.k FROM s FULL JOIN s AS r ON s.k = r.k OR s.id = r.id", "append",
+         "_LEGACY_ERROR_TEMP_3102", "INTERVAL 10 MINUTES", NULL},
+        {"SELECT l.k FROM (SELECT window(at, '1 hour') AS w, k FROM s) l LEFT JOIN "
+         "(SELECT window(at, '1 hour') AS w, k FROM s) r ON l.k = r.k",
+         "append", "_LEGACY_ERROR_TEMP_3102",
+         "Say in ON that the two windows are equal, as in l.w = r.w", "Add l.w = r.w"},
+        {"SELECT window.start AS b, count(*) AS c FROM s GROUP BY window(at, 60)", "append",
+         "QUERY_WARNING", "counts microseconds in window(): 60 is less than a second",
+         "Use '60 seconds'"},
         {"SELECT k, sum(id) OVER (PARTITION BY s.k) AS x FROM s", "append",
          "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING",
          "no last row: sum(id) OVER (PARTITION BY s.k). Group by window(...)", NULL},
@@ -295,6 +305,107 @@ static void each_reason_has_a_way_out(void **state)
             assert_string_equal(text_of(fix, "title"), cases[i].title);
         json_decref(answer);
     }
+}
+
+#define FIRST                                                                                      \
+    "(SELECT window(at, '1 minute') AS w, k, count(*) AS c FROM s GROUP BY window(at, '1 "         \
+    "minute'), k)"
+#define NO_OTHER "Change the query: no other output mode is possible above an aggregation"
+#define ONLY     "Above an aggregation only the output mode append"
+#define CHAIN    "_LEGACY_ERROR_TEMP_3102"
+
+static bool is_offered(const json_t *found, const char *title)
+{
+    bool offered = false;
+    size_t i;
+    json_t *fix;
+    json_array_foreach(json_object_get(found, "fixes"), i, fix)
+    {
+        print_message("  %s\n", text_of(fix, "title"));
+        offered = offered || strcmp(text_of(fix, "title"), title) == 0;
+    }
+    return offered;
+}
+
+/* An aggregation above another one: what is said and offered leads to a legal query, and not to
+ * the next refusal. */
+static void a_chain_without_the_window_has_a_way_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *mode, *condition, *texts[2], *title;
+    } cases[] = {
+        {"SELECT window(w.end, '5 minutes') AS v, sum(c) AS c FROM " FIRST
+         " GROUP BY window(w.end, '5 minutes')",
+         "append",
+         OPERATION,
+         {NO_OTHER, "of w itself or of another window of it, such as window(w, '1 hour')"},
+         "Use w instead of w.end in all places"},
+        {"SELECT w.start AS s, sum(c) AS c FROM " FIRST " GROUP BY w.start",
+         "append",
+         OPERATION,
+         {NO_OTHER, "of w itself"},
+         "Use w instead of w.start"},
+        {"SELECT k, sum(c) AS c FROM " FIRST " GROUP BY k",
+         "append",
+         OPERATION,
+         {NO_OTHER, "of w itself"},
+         "Group by w, too"},
+        {"SELECT window(b, '5 minutes') AS v, sum(c) AS c FROM (SELECT window.start AS b, count(*) "
+         "AS c FROM s GROUP BY window(at, '1 minute')) GROUP BY 1",
+         "append",
+         OPERATION,
+         {NO_OTHER, "Select that window as a whole, not its start or end"},
+         "Use window instead of window.start"},
+        {"SELECT window(w, '5 minutes') AS v, sum(c) AS c FROM " FIRST " GROUP BY 1",
+         "update",
+         CHAIN,
+         {ONLY, ""},
+         "Use append mode"},
+        {"SELECT window(w.end, '5 minutes') AS v, sum(c) AS c FROM " FIRST " GROUP BY 1",
+         "update",
+         CHAIN,
+         {ONLY, "such as window(w, '1 hour')"},
+         "Use w instead of w.end"},
+        {"SELECT k, sum(c) AS c FROM " FIRST " GROUP BY k",
+         "complete",
+         CHAIN,
+         {ONLY, "such as window(w, '1 hour')"},
+         "Group by w, too"},
+        {"SELECT k, count(*) AS c FROM (SELECT k, CAST(at AS DATE) AS d FROM s) GROUP BY k, d",
+         "append",
+         OPERATION,
+         {"Choose another output mode", "Select `at` as it is, and group by it"},
+         "Use update mode"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec,
+                       "{" MANY ",\"sql\":\"%s\",\"outputMode\":\"%s\"," NOOP "}", cases[i].sql,
+                       cases[i].mode);
+        print_message("%s\n", spec);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const struct expected place = {NULL, "/sql", cases[i].condition};
+        const json_t *found = find(answer, &place);
+        print_message("  %s\n", text_of(found, "detail"));
+        assert_non_null(strstr(text_of(found, "detail"), cases[i].texts[0]));
+        assert_non_null(strstr(text_of(found, "detail"), cases[i].texts[1]));
+        assert_true(is_offered(found, cases[i].title));
+        json_decref(answer);
+    }
+}
+
+/* A number counts microseconds, which few want; with a unit it is meant. */
+static void a_window_of_microseconds_is_warned_of(void **state)
+{
+    (void)state;
+    static const char name[] = "WINDOW_OF_MICROSECONDS";
+    assert_true(is_warned_of("window(at, 60)", name));
+    assert_true(is_warned_of("window(at, '1 minute', 999999)", name));
+    assert_true(is_warned_of("window(at, '1 minute', '1 minute', -5)", name));
+    assert_false(is_warned_of("window(at, '60 microseconds')", name));
+    assert_false(is_warned_of("window(at, 1000000)", name));
+    assert_false(is_warned_of("window(at, '1 minute', '1 minute', 0)", name));
 }
 
 /* Two of three triggers, an option in another form, and columns that are no text. */
@@ -402,6 +513,8 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_by_its_constants_is_warned_of),
         cmocka_unit_test(a_call_that_is_null_by_its_unit_is_warned_of),
         cmocka_unit_test(each_reason_has_a_way_out),
+        cmocka_unit_test(a_chain_without_the_window_has_a_way_out),
+        cmocka_unit_test(a_window_of_microseconds_is_warned_of),
         cmocka_unit_test(a_reason_says_what_is_there),
         cmocka_unit_test(a_grouping_beside_the_watermark_has_fixes),
         cmocka_unit_test(a_mode_that_fits_comes_first),
