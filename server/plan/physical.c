@@ -4,6 +4,7 @@
 #include "expr/coercion.h"
 #include "plan/panes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SLIDING_WINDOWS_MAX 10000
@@ -254,6 +255,20 @@ static enum status window_bound(struct rewriter *rewriter, const struct logical_
     return window_filter(rewriter, expand, inside, out);
 }
 
+/* Panes have no such limit. */
+static enum status too_many_windows(const struct logical_node *node, struct error *err)
+{
+    error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
+                "the sliding windows around one row, where they are not kept as panes "
+                "(collect_list and others that keep values or their order, sums of DOUBLE, "
+                "grouping sets, bounded runs),",
+                "limit", "10000", NULL);
+    err->position = node->time_window.time->position;
+    err->position_end = node->time_window.time->position_end;
+    (void)snprintf(err->view, sizeof err->view, "%s", node->view == NULL ? "" : node->view);
+    return err->status;
+}
+
 static enum status make_time_window(struct maker *maker, struct logical_node *node,
                                     struct plan_node **out, struct error *err)
 {
@@ -263,9 +278,8 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
                        node->time_window.start_us};
     bool paned = node == maker->paned;
     int64_t count = spec[0] / spec[1] + (spec[0] % spec[1] != 0 ? 1 : 0);
-    if (count > SLIDING_WINDOWS_MAX)
-        return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "The windows around one row",
-                           "limit", "10000", NULL);
+    if (count > SLIDING_WINDOWS_MAX && !paned)
+        return too_many_windows(node, err);
     struct expr *known;
     TRY(function_resolve_1(&rewriter->functions, "isnotnull", node->time_window.time, &known, err));
     struct logical_node *input;

@@ -169,12 +169,32 @@ static void a_grouping_set_without_the_event_time_stays(void **state)
                   "append", "collect_set keeps each distinct value");
 }
 
+/* 86,400 windows around one row: panes keep them; what is kept window by window has a limit. */
+static void very_many_windows_are_kept_as_panes(void **state)
+{
+    (void)state;
+    static const char from[] = "FROM s GROUP BY k, window(at, '1 day', '1 second')";
+    char sql[300];
+    (void)snprintf(sql, sizeof sql, "SELECT k, count(*) AS n %s", from);
+    expect_growth(sql, "append", NULL);
+    (void)snprintf(sql, sizeof sql,
+                   "{" IN ",\"sql\":\"SELECT collect_list(a) AS n FROM s GROUP BY b, window(at, '1 "
+                   "day', '1 second')\",\"outputMode\":\"update\",\"sink\":{\"format\":\"noop\"}}");
+    json_t *answer = post(&server, "/v1/validate", at_home(sql), 200);
+    const struct expected place = {NULL, "/sql", "LIMIT_EXCEEDED"};
+    const json_t *found = find(answer, &place);
+    assert_non_null(strstr(text_of(found, "detail"), "where they are not kept as panes"));
+    assert_true(json_is_object(json_object_get(found, "span")));
+    json_decref(answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_aggregate_that_keeps_values_grows),
         cmocka_unit_test(a_group_that_the_watermark_removes_is_bounded),
         cmocka_unit_test(a_grouping_set_without_the_event_time_stays),
+        cmocka_unit_test(very_many_windows_are_kept_as_panes),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
