@@ -164,13 +164,14 @@ static enum status put_page(struct column_writer *column, int type, int encoding
     if (plain.size_bytes > PAGE_BYTES_MAX)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "a page of Parquet", "limit",
                            "1879048192 bytes", NULL);
-    struct buffer compressed = {0};
-    page_compress(column->scratch->compressor, plain, &compressed);
+    struct buffer *compressed = &column->scratch->compressed;
+    buffer_clear(compressed);
+    page_compress(column->scratch->compressor, plain, compressed);
     size_t before = out->size_bytes;
     struct thrift head = thrift_to(out);
     thrift_i32(&head, 1, type);
     thrift_i32(&head, 2, (int32_t)plain.size_bytes);
-    thrift_i32(&head, 3, (int32_t)compressed.size_bytes);
+    thrift_i32(&head, 3, (int32_t)compressed->size_bytes);
     thrift_struct(&head, type == PAGE_DATA ? 5 : 7);
     thrift_i32(&head, 1, (int32_t)values);
     thrift_i32(&head, 2, encoding);
@@ -181,8 +182,7 @@ static enum status put_page(struct column_writer *column, int type, int encoding
     thrift_end(&head);
     thrift_end(&head);
     column->plain_bytes += out->size_bytes - before + plain.size_bytes;
-    buffer_add_bytes(out, buffer_bytes(&compressed));
-    buffer_fini(&compressed);
+    buffer_add_bytes(out, buffer_bytes(compressed));
     return OK;
 }
 

@@ -41,7 +41,8 @@ struct column_scratch {
     struct values values;
     uint32_t indexes[VALUES_PIECE];
     struct rle_encoder index_encoder;
-    struct buffer body; /* of a page */
+    struct buffer body;       /* of a page */
+    struct buffer compressed; /* the same */
     struct page_compressor *compressor;
 };
 

@@ -110,9 +110,56 @@ static uint32_t index_of(struct dictionary *dictionary, struct bytes value)
     return index;
 }
 
+/* A value of four or eight bytes as a number, whatever it is. */
+static inline uint64_t load(const uint8_t *at, uint32_t width)
+{
+    uint32_t low = 0;
+    uint64_t all = 0;
+    if (width == sizeof low) {
+        memcpy(&low, at, sizeof low);
+        return low;
+    }
+    memcpy(&all, at, sizeof all);
+    return all;
+}
+
+static inline uint32_t index_of_number(struct dictionary *dictionary, uint64_t key, uint32_t width)
+{
+    make_room(dictionary);
+    uint32_t mask = dictionary->slot_count - 1;
+    uint32_t at = (uint32_t)hash_u64(key) & mask;
+    for (; dictionary->slots[at] != 0; at = (at + 1) & mask) {
+        uint32_t index = dictionary->slots[at] - 1;
+        if (load(dictionary->page.data + (size_t)index * width, width) == key)
+            return index;
+    }
+    uint32_t index = append(dictionary, bytes_of(&key, width));
+    dictionary->slots[at] = index + 1;
+    return index;
+}
+
+static inline void add_numbers(struct dictionary *dictionary, const struct values *values,
+                               uint32_t width, uint32_t *out)
+{
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        uint64_t key = load(values->fixed + (size_t)i * width, width);
+        out[i] = i > 0 && key == before ? out[i - 1] : index_of_number(dictionary, key, width);
+        before = key;
+    }
+}
+
 void dictionary_add(struct dictionary *dictionary, const struct values *values, uint32_t *out)
 {
     uint32_t width = dictionary->width;
+    if (width == sizeof(uint64_t)) {
+        add_numbers(dictionary, values, sizeof(uint64_t), out);
+        return;
+    }
+    if (width == sizeof(uint32_t)) {
+        add_numbers(dictionary, values, sizeof(uint32_t), out);
+        return;
+    }
     struct bytes before = {0};
     for (uint32_t i = 0; i < values->count; i++) {
         struct bytes value =

@@ -61,6 +61,7 @@ void file_writer_free(struct file_writer *writer)
     shred_fini(&writer->scratch.shred);
     rle_fini(&writer->scratch.index_encoder);
     buffer_fini(&writer->scratch.body);
+    buffer_fini(&writer->scratch.compressed);
     page_compressor_free(writer->scratch.compressor);
     buffer_fini(&writer->groups);
     writer->magic = 0;

@@ -114,6 +114,17 @@ void statistics_add_one(struct statistics *statistics, const struct parquet_leaf
         statistics_add_one(statistics, leaf, bytes_of(&greatest, sizeof greatest));                \
     } while (0)
 
+/* A NaN anywhere: there will be no statistics. */
+static bool has_nan(const struct parquet_leaf *leaf, const struct values *values)
+{
+    const float *floats = (const float *)(const void *)values->fixed;
+    const double *doubles = (const double *)(const void *)values->fixed;
+    bool found = false;
+    for (uint32_t i = 0; i < values->count; i++)
+        found |= leaf->type == PARQUET_FLOAT ? isnan(floats[i]) != 0 : isnan(doubles[i]) != 0;
+    return found;
+}
+
 void statistics_add(struct statistics *statistics, const struct parquet_leaf *leaf,
                     const struct values *values)
 {
@@ -125,6 +136,15 @@ void statistics_add(struct statistics *statistics, const struct parquet_leaf *le
     }
     if (leaf->type == PARQUET_INT64) {
         LEAST_AND_GREATEST(int64_t);
+        return;
+    }
+    if (leaf->type == PARQUET_FLOAT || leaf->type == PARQUET_DOUBLE) {
+        if (has_nan(leaf, values))
+            statistics->unknown = true;
+        else if (leaf->type == PARQUET_FLOAT)
+            LEAST_AND_GREATEST(float);
+        else
+            LEAST_AND_GREATEST(double);
         return;
     }
     if (leaf->type == PARQUET_BOOLEAN) {
