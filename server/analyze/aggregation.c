@@ -573,8 +573,7 @@ enum status grouping_rewrite(struct analyzer *analyzer, struct grouping *groupin
         (*expr)->position_end = old->position_end;
         return OK;
     }
-    for (const struct event_time_expr *own = analyzer->own_window_times; own != NULL;
-         own = own->next)
+    for (const struct event_time_expr *own = analyzer->window_times; own != NULL; own = own->next)
         if (own->expr == *expr)
             return raise_missing(analyzer, grouping, *expr, err);
     if ((*expr)->kind == EXPR_AGGREGATE)

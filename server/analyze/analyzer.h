@@ -108,9 +108,9 @@ struct analyzer {
     uint32_t depth;
     bool case_sensitive;
     uint32_t relation_capacity, watermark_capacity;
-    struct event_time_expr *event_times;      /* expressions that keep an event-time mark */
-    struct event_time_expr *own_window_times; /* window_time() of a window of the same SELECT */
-    struct named_expr *named;                 /* what a star expanded to */
+    struct event_time_expr *event_times;  /* expressions that keep an event-time mark */
+    struct event_time_expr *window_times; /* calls of window_time() */
+    struct named_expr *named;             /* what a star expanded to */
 };
 
 enum clause {

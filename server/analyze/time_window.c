@@ -105,15 +105,6 @@ static void keep_event_time(struct resolver *resolver, const struct expr *expr,
     add_event_expr(resolver->analyzer, &resolver->analyzer->event_times, expr, attribute);
 }
 
-/* The column that window() of this very SELECT has put into the scope. */
-static bool is_own_window(const struct resolver *resolver, const struct attribute *attribute)
-{
-    for (uint32_t i = 0; i < resolver->scope->count; i++)
-        if (resolver->scope->columns[i].attribute == attribute)
-            return resolver->scope->columns[i].no_star;
-    return false;
-}
-
 static enum status raise_no_window(const struct ast_expr *ast, struct error *err)
 {
     (void)error_raise_at(err, STATUS_NOT_SUPPORTED, ast->position, ast->position_end, "feature",
@@ -150,8 +141,7 @@ static enum status resolve_window_time(struct resolver *resolver, const struct a
     analyzer_name_expr(
         analyzer, *out,
         arena_sprintf(analyzer->arena, "window_time(%s)", expr_name(analyzer, window)));
-    if (is_own_window(resolver, made))
-        add_event_expr(resolver->analyzer, &resolver->analyzer->own_window_times, *out, made);
+    add_event_expr(analyzer, &analyzer->window_times, *out, made);
     return OK;
 }
 
