@@ -2,9 +2,12 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "expr/aggregate.h"
 #include "expr/function.h"
+#include "plan/state_inputs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_text(struct buffer *out, const char *text)
@@ -144,6 +147,186 @@ static void add_columns(struct buffer *out, const char *name, const struct type 
     buffer_add_byte(out, ']');
 }
 
+/* ---- the times that windows are made of ---- */
+
+struct times {
+    const struct physical_plan *plan;
+    const struct plan_node *input; /* whose rows the keys are computed from */
+    struct arena *arena;
+    struct buffer names, forms; /* elements of arrays */
+};
+
+static void add_time(struct times *times, struct expr *time, const struct plan_node *input)
+{
+    struct buffer text = {0};
+    void *columns = (void *)(uintptr_t)input; /* only looked at */
+    uint64_t form = state_inputs_expr(times->arena, times->plan, time, input);
+    if (times->names.size_bytes > 0) {
+        buffer_add_byte(&times->names, ',');
+        buffer_add_byte(&times->forms, ',');
+    }
+    expr_print_name(&text, expr_rewrite(times->arena, time, name_column, columns));
+    add_typed(&times->names, buffer_text(&text), time->type);
+    buffer_printf(&times->forms, "\"%016llx\"", (unsigned long long)form);
+    buffer_fini(&text);
+}
+
+/* What a column of a row of grouping sets is, where it is not left out. */
+static const struct expr *expanded(const struct plan_node *node, uint32_t ordinal)
+{
+    uint32_t set = 0;
+    while (set + 1 < node->expand.projection_count &&
+           node->expand.projections[set][ordinal]->kind == EXPR_LITERAL)
+        set++;
+    return node->expand.projections[set][ordinal];
+}
+
+/* The window that a column is, if it is one. */
+static void add_time_of(struct times *times, const struct plan_node *node, uint32_t ordinal)
+{
+    for (;;) {
+        const struct expr *expr = NULL;
+        switch (node->kind) {
+        case PLAN_PROJECT:
+            expr = node->project.exprs[ordinal];
+            break;
+        case PLAN_EXPAND:
+            expr = expanded(node, ordinal);
+            break;
+        case PLAN_FILTER:
+        case PLAN_WATERMARK:
+        case PLAN_DEDUP:
+        case PLAN_LIMIT:
+            break;
+        case PLAN_SESSION:
+            if (ordinal < node->children[0]->schema->field_count)
+                break;
+            add_time(times, node->session.event_time, node->children[0]);
+            return;
+        default:
+            return;
+        }
+        node = node->children[0];
+        if (expr != NULL && is_window(expr)) {
+            add_time(times, expr->args[0], node);
+            return;
+        }
+        if (expr != NULL && (expr->kind != EXPR_COLUMN || expr->column.ordinal < 0))
+            return;
+        ordinal = expr == NULL ? ordinal : (uint32_t)expr->column.ordinal;
+    }
+}
+
+static bool find_times(const struct expr *expr, void *arg)
+{
+    struct times *times = arg;
+    if (is_window(expr))
+        add_time(times, expr->args[0], times->input);
+    else if (expr->kind == EXPR_COLUMN && expr->column.ordinal >= 0)
+        add_time_of(times, times->input, (uint32_t)expr->column.ordinal);
+    return true;
+}
+
+/* "times" by names, as keys are; "timeForms" by what they are computed from. */
+static void add_times(struct buffer *out, const struct physical_plan *plan,
+                      const struct plan_node *node)
+{
+    struct times times = {
+        .plan = plan, .input = node->children[0], .arena = arena_new("fingerprint", 0)};
+    if (node->kind == PLAN_AGGREGATE)
+        for (uint32_t i = 0; i < node->aggregate.key_count; i++)
+            expr_walk(node->aggregate.keys[i], find_times, &times);
+    if (node->kind == PLAN_DEDUP)
+        for (uint32_t i = 0; i < node->dedup.column_count; i++)
+            add_time_of(&times, times.input, node->dedup.columns[i]);
+    if (times.names.size_bytes > 0)
+        buffer_printf(out, ",\"times\":[%s],\"timeForms\":[%s]", buffer_text(&times.names),
+                      buffer_text(&times.forms));
+    buffer_fini(&times.names);
+    buffer_fini(&times.forms);
+    arena_free(times.arena);
+}
+
+/* ---- what an aggregate's name does not say ---- */
+
+static void add_detail(struct buffer *out, const struct expr *call)
+{
+    const struct aggregate *aggregate = call->aggregate.aggregate;
+    const uint32_t keeps = AGGREGATE_KEEPS_ALL | AGGREGATE_KEEPS_DISTINCT;
+    if (strcmp(aggregate->name, "approx_count_distinct") == 0)
+        buffer_printf(out, "in %zu registers", aggregate_state_bytes(call));
+    else if ((aggregate->flags & AGGREGATE_IGNORE_NULLS) != 0 && (aggregate->flags & keeps) == 0)
+        buffer_add_text(out, call->aggregate.ignore_nulls ? "IGNORE NULLS" : "RESPECT NULLS");
+}
+
+static void add_details(struct buffer *out, const struct plan_node *node)
+{
+    buffer_add_text(out, ",\"details\":[");
+    for (uint32_t i = 0; i < node->aggregate.aggregate_count; i++) {
+        struct buffer text = {0};
+        add_detail(&text, node->aggregate.aggregates[i]);
+        buffer_add_text(out, i == 0 ? "" : ",");
+        buffer_add_json_string(out, buffer_bytes(&text));
+        buffer_fini(&text);
+    }
+    buffer_add_byte(out, ']');
+}
+
+/* ---- grouping sets ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The number of each set, ascending: which keys are not in it (spark_grouping_id). */
+static void print_sets(struct buffer *out, const struct plan_node *node, uint32_t ordinal)
+{
+    uint32_t count = node->expand.projection_count;
+    struct arena *arena = arena_new("fingerprint", 0);
+    int64_t *sets = arena_new_object(arena, (count + 1) * sizeof *sets);
+    for (uint32_t i = 0; i < count; i++)
+        sets[i] = *VECTOR_VALUES(int64_t, node->expand.projections[i][ordinal]->literal.value);
+    qsort(sets, count, sizeof *sets, by_number);
+    buffer_add_text(out, ",\"groupingSets\":[");
+    for (uint32_t i = 0; i < count; i++)
+        buffer_printf(out, "%s%lld", i == 0 ? "" : ",", (long long)sets[i]);
+    buffer_add_byte(out, ']');
+    arena_free(arena);
+}
+
+static bool numbers_sets(const struct plan_node *node, uint32_t ordinal)
+{
+    for (uint32_t i = 0; i < node->expand.projection_count; i++) {
+        const struct expr *expr = node->expand.projections[i][ordinal];
+        if (expr->kind != EXPR_LITERAL || expr->type->id != TYPE_LONG ||
+            vector_is_null(expr->literal.value, 0))
+            return false;
+    }
+    return node->expand.projection_count > 0;
+}
+
+/* Of an aggregation over rows that an expand has made, one for each set. */
+static void add_sets(struct buffer *out, const struct plan_node *node)
+{
+    for (uint32_t i = 0; i < node->aggregate.key_count; i++) {
+        const struct expr *key = node->aggregate.keys[i];
+        const struct plan_node *input = node->children[0];
+        while (key != NULL && key->kind == EXPR_COLUMN && key->column.ordinal >= 0 &&
+               (input->kind == PLAN_PROJECT || input->kind == PLAN_FILTER)) {
+            if (input->kind == PLAN_PROJECT)
+                key = input->project.exprs[key->column.ordinal];
+            input = input->children[0];
+        }
+        if (key == NULL || key->kind != EXPR_COLUMN || key->column.ordinal < 0 ||
+            input->kind != PLAN_EXPAND || !numbers_sets(input, (uint32_t)key->column.ordinal))
+            continue;
+        print_sets(out, input, (uint32_t)key->column.ordinal);
+        return;
+    }
+}
+
 static void add_dedup(struct buffer *out, const struct plan_node *node)
 {
     buffer_printf(out, ",\"withinWatermark\":%s,\"keys\":[",
@@ -159,7 +342,8 @@ static void add_dedup(struct buffer *out, const struct plan_node *node)
     buffer_add_byte(out, ']');
 }
 
-static void add_operator(struct buffer *out, const struct plan_node *node, int id)
+static void add_operator(struct buffer *out, const struct physical_plan *plan,
+                         const struct plan_node *node, int id)
 {
     buffer_printf(out, "{\"id\":%d,\"kind\":", id);
     add_text(out, plan_kind_name(node->kind));
@@ -169,6 +353,9 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
         add_forms(out, node->aggregate.keys, node->aggregate.key_count, node->children[0]);
         add_exprs(out, "state", node->aggregate.aggregates, node->aggregate.aggregate_count,
                   node->children[0]);
+        add_details(out, node);
+        add_times(out, plan, node);
+        add_sets(out, node);
         if (node->aggregate.pane_key >= 0)
             buffer_printf(out, ",\"slidingWindow\":[%lld,%lld,%lld]",
                           (long long)node->aggregate.window_size_us,
@@ -177,6 +364,7 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
         break;
     case PLAN_DEDUP:
         add_dedup(out, node);
+        add_times(out, plan, node);
         break;
     case PLAN_JOIN:
         add_exprs(out, "leftKeys", node->join.left_keys, node->join.key_count, node->children[0]);
@@ -194,18 +382,19 @@ static void add_operator(struct buffer *out, const struct plan_node *node, int i
 }
 
 /* `next`: the number after the one before; 0 at the first. */
-static void add_operators(struct buffer *out, const struct plan_node *node, int *next)
+static void add_operators(struct buffer *out, const struct physical_plan *plan,
+                          const struct plan_node *node, int *next)
 {
     bool session = node->kind == PLAN_SESSION && node->streaming;
     if (node->operator_id >= 0 || session) {
         int id = session ? *next : node->operator_id;
         if (*next > 0)
             buffer_add_byte(out, ',');
-        add_operator(out, node, id);
+        add_operator(out, plan, node, id);
         *next = id + 1;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
-        add_operators(out, node->children[i], next);
+        add_operators(out, plan, node->children[i], next);
 }
 
 void fingerprint_fill(struct arena *arena, struct physical_plan *plan)
@@ -225,7 +414,7 @@ void fingerprint_fill(struct arena *arena, struct physical_plan *plan)
     }
     buffer_add_text(&text, "],\"operators\":[");
     int next = 0;
-    add_operators(&text, plan->root, &next);
+    add_operators(&text, plan, plan->root, &next);
     buffer_add_text(&text, "]}");
     plan->fingerprint = hash_bytes(text.data, text.size_bytes);
     plan->fingerprint_text = arena_strdup(arena, buffer_text(&text));

@@ -6,8 +6,15 @@
  * projections may change.  The text is JSON:
  *
  *   {"sources":[{"name":"clicks","format":"json"}],
- *    "operators":[{"id":0,"kind":"Aggregate","keys":["visitor string"],"state":["count(1)
- * bigint"]}]}
+ *    "operators":[{"id":0,"kind":"Aggregate",
+ *      "keys":["visitor string","window struct<...>"],
+ *      "state":["first(url) string"],
+ *      "details":["IGNORE NULLS"],      what the name of an aggregate does not say
+ *      "times":["at timestamp"],        what windows among the keys are made of,
+ *      "timeForms":["6c0f..."],         and a hash of what that is computed from
+ *      "groupingSets":[0,1,3]}]}        ROLLUP(a, b)
+ *
+ * A part that the text of an older checkpoint does not have is not compared.
  */
 #ifndef SERVER_PLAN_FINGERPRINT_H
 #define SERVER_PLAN_FINGERPRINT_H

@@ -231,9 +231,6 @@ static uint64_t keys_hash(struct walk *walk, const struct plan_node *node)
         return mix(
             exprs_hash(walk, node->join.left_keys, node->join.key_count, child),
             exprs_hash(walk, node->join.right_keys, node->join.key_count, node->children[1]));
-    case PLAN_SESSION:
-        hash = exprs_hash(walk, node->session.keys, node->session.key_count, child);
-        return mix(hash, added_column(walk, node, 0));
     default:
         return hash;
     }
@@ -273,7 +270,6 @@ static uint64_t own_rows(struct walk *walk, const struct plan_node *node)
     case PLAN_AGGREGATE:
         return mix(keys_hash(walk, node), values_hash(walk, node));
     case PLAN_DEDUP:
-    case PLAN_SESSION:
         return keys_hash(walk, node);
     case PLAN_GENERATE:
         return mix(node->generate.outer, added_column(walk, node, 0));
@@ -307,8 +303,7 @@ static void add_below(struct walk *walk, const struct plan_node *node, struct st
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the plan */
 static uint32_t count_operators(const struct plan_node *node)
 {
-    uint32_t count =
-        node->operator_id >= 0 || (node->kind == PLAN_SESSION && node->streaming) ? 1 : 0;
+    uint32_t count = node->operator_id >= 0 ? 1 : 0;
     for (uint32_t i = 0; i < node->child_count; i++)
         count += count_operators(node->children[i]);
     return count;
@@ -318,7 +313,7 @@ static uint32_t count_operators(const struct plan_node *node)
 static void fill_operators(struct walk *walk, const struct plan_node *node,
                            struct state_inputs **next)
 {
-    if (node->operator_id >= 0 || (node->kind == PLAN_SESSION && node->streaming)) {
+    if (node->operator_id >= 0) {
         struct state_inputs *out = (*next)++;
         *out =
             (struct state_inputs){.keys = keys_hash(walk, node), .values = values_hash(walk, node)};
@@ -338,4 +333,11 @@ void state_inputs_of(struct arena *arena, const struct physical_plan *plan,
     *out = arena_new_object(arena, (*count + 1) * sizeof **out);
     struct state_inputs *next = *out;
     fill_operators(&walk, plan->root, &next);
+}
+
+uint64_t state_inputs_expr(struct arena *arena, const struct physical_plan *plan, struct expr *expr,
+                           const struct plan_node *input)
+{
+    struct walk walk = {.arena = arena, .plan = plan};
+    return expr_hash(&walk, expr, input, NULL);
 }

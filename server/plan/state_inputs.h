@@ -22,8 +22,12 @@ struct state_inputs {
     uint64_t watermarks; /* columns and delays */
 };
 
-/* In the order of the fingerprint's operators; in `arena`. */
+/* In the order of the operators' numbers; in `arena`. */
 void state_inputs_of(struct arena *arena, const struct physical_plan *plan,
                      struct state_inputs **out, uint32_t *count);
+
+/* The same for one expression over the rows of `input`, a node of the plan. */
+uint64_t state_inputs_expr(struct arena *arena, const struct physical_plan *plan, struct expr *expr,
+                           const struct plan_node *input);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "columnar/interval_text.h"
+#include "expr/aggregate.h"
 #include "plan/fingerprint.h"
 
 #include <jansson.h>
@@ -45,8 +46,11 @@ static enum status changed(const struct query *query, struct error *err, const c
     va_start(args, fmt);
     (void)vsnprintf(difference, sizeof difference, fmt, args);
     va_end(args);
-    return error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path",
-                       checkpoint_dir(query->checkpoint), "difference", difference, NULL);
+    const char *said =
+        arena_sprintf(query->arena, "%s. Use the old query, or a new checkpoint", difference);
+    const char *dir = query->checkpoint == NULL ? "" : checkpoint_dir(query->checkpoint);
+    return error_raise(err, STATUS_CHECKPOINT__QUERY_CHANGED, "path", dir, "difference", said,
+                       NULL);
 }
 
 static enum status check_sources(const struct query *query, const json_t *was, const json_t *now,
@@ -119,6 +123,51 @@ static bool same_operators(const json_t *was, const json_t *now)
     return true;
 }
 
+/* ---- one function under several names ---- */
+
+/* What the call at the beginning of an entry is called, whichever of its names was written. */
+static const char *main_name(const char *entry, size_t length)
+{
+    static const char *const same[][2] = {
+        {"stddev_samp", "stddev"}, {"var_samp", "variance"}, {"first_value", "first"},
+        {"any_value", "first"},    {"last_value", "last"},
+    };
+    char name[64];
+    if (length == 0 || length >= sizeof name)
+        return NULL;
+    memcpy(name, entry, length);
+    name[length] = '\0';
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(same[i][0], name) == 0)
+            return same[i][1];
+    const struct aggregate *aggregate = aggregate_find(name);
+    const struct function *function = aggregate == NULL ? function_find(name) : NULL;
+    return aggregate != NULL ? aggregate->name : function != NULL ? function->name : NULL;
+}
+
+/* "mean(v) double" is "avg(v) double". */
+static bool same_entry(const char *old, const char *new_)
+{
+    size_t old_length = strcspn(old, "("), new_length = strcspn(new_, "(");
+    const char *was = main_name(old, old_length), *is = main_name(new_, new_length);
+    return strcmp(old, new_) == 0 || (was != NULL && is != NULL && strcmp(was, is) == 0 &&
+                                      strcmp(old + old_length, new_ + new_length) == 0);
+}
+
+/* Lists whose entries are the same. */
+static bool same_entries(const json_t *was, const json_t *now)
+{
+    if (!json_is_array(was) || json_array_size(was) != json_array_size(now))
+        return false;
+    for (size_t i = 0; i < json_array_size(was); i++) {
+        const char *old = json_string_value(json_array_get(was, i));
+        const char *new_ = json_string_value(json_array_get(now, i));
+        if (old == NULL || new_ == NULL || !same_entry(old, new_))
+            return false;
+    }
+    return true;
+}
+
 /* An entry is "name type"; a name may hold blanks, and so may few types: intervals. */
 static const char *type_of(const char *entry)
 {
@@ -134,33 +183,30 @@ static const char *type_of(const char *entry)
 static const char *buffer_of(const char *entry)
 {
     static const char *const kinds[][2] = {
-        {"mode(", "bytes"},
-        {"collect_list(", "bytes"},
-        {"collect_set(", "bytes"},
-        {"listagg(", "bytes"},
-        {"percentile(", "bytes"},
-        {"percentile_approx(", "bytes"},
-        {"approx_percentile(", "bytes"},
-        {"median(", "bytes"},
-        {"percentile_cont(", "bytes"},
-        {"percentile_disc(", "bytes"},
-        {"count_min_sketch(", "bytes"},
-        {"hll_sketch_agg(", "bytes"},
-        {"hll_union_agg(", "bytes"},
-        {"histogram_numeric(", "bytes"},
-        {"avg(", "sum and count"},
-        {"try_avg(", "sum and count"},
-        {"approx_count_distinct(", "words"},
-        {"first(", "value and flag"},
-        {"first_value(", "value and flag"},
-        {"any_value(", "value and flag"},
-        {"last(", "value and flag"},
-        {"last_value(", "value and flag"},
-        {"max_by(", "value and ordering"},
-        {"min_by(", "value and ordering"},
+        {"mode", "bytes"},
+        {"collect_list", "bytes"},
+        {"collect_set", "bytes"},
+        {"listagg", "bytes"},
+        {"percentile", "bytes"},
+        {"percentile_approx", "bytes"},
+        {"median", "bytes"},
+        {"percentile_cont", "bytes"},
+        {"percentile_disc", "bytes"},
+        {"count_min_sketch", "bytes"},
+        {"hll_sketch_agg", "bytes"},
+        {"hll_union_agg", "bytes"},
+        {"histogram_numeric", "bytes"},
+        {"avg", "sum and count"},
+        {"try_avg", "sum and count"},
+        {"approx_count_distinct", "words"},
+        {"first", "value and flag"},
+        {"last", "value and flag"},
+        {"max_by", "value and ordering"},
+        {"min_by", "value and ordering"},
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strncmp(entry, kinds[i][0], strlen(kinds[i][0])) == 0)
+    const char *name = main_name(entry, strcspn(entry, "("));
+    for (size_t i = 0; name != NULL && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(name, kinds[i][0]) == 0)
             return kinds[i][1];
     return "";
 }
@@ -242,6 +288,59 @@ static enum status changed_windows(const struct query *query, const json_t *was,
     return status;
 }
 
+/* Whether both fingerprints have a part (older ones lack some), and it differs. */
+static bool differs(const json_t *was, const json_t *now, const char *part)
+{
+    const json_t *old = json_object_get(was, part), *new_ = json_object_get(now, part);
+    return old != NULL && new_ != NULL && !json_equal(old, new_);
+}
+
+/* How an aggregate goes about it: what the name does not say. */
+static enum status changed_detail(const struct query *query, const json_t *was, const json_t *now,
+                                  struct error *err)
+{
+    const json_t *old = json_object_get(was, "details"), *new_ = json_object_get(now, "details");
+    const json_t *state = json_object_get(now, "state");
+    for (size_t i = 0; i < json_array_size(new_); i++) {
+        const char *from = json_string_value(json_array_get(old, i));
+        const char *to = json_string_value(json_array_get(new_, i));
+        const char *entry = json_string_value(json_array_get(state, i));
+        if (from == NULL || to == NULL || entry == NULL || strcmp(from, to) == 0)
+            continue;
+        if (strcmp(buffer_of(entry), "words") != 0)
+            return changed(query, err, "the state of %s was %s %s and would be %s %s",
+                           text_of(was, "kind"), entry, from, entry, to);
+        return error_raise(err, STATUS_STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, "storedValueSchema",
+                           arena_sprintf(query->arena, "%s %s", entry, from), "newValueSchema",
+                           arena_sprintf(query->arena, "%s %s", entry, to), NULL);
+    }
+    return OK;
+}
+
+/* What types and names do not show: Spark would go on with state of another meaning. */
+static enum status check_meaning(const struct query *query, const json_t *was, const json_t *now,
+                                 struct error *err)
+{
+    static const char *const meanings[][2] = {
+        {"times", "the time of the windows"},
+        {"groupingSets", "the grouping sets (by the keys that each leaves out, as grouping_id())"},
+    };
+    enum status status = OK;
+    TRY(changed_detail(query, was, now, err));
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0] && status == OK; i++) {
+        const char *part = meanings[i][0];
+        if (!differs(was, now, part) || (i == 0 && !differs(was, now, "timeForms")))
+            continue;
+        char *from = json_dumps(json_object_get(was, part), JSON_COMPACT);
+        char *to = json_dumps(json_object_get(now, part), JSON_COMPACT);
+        status = changed(query, err, "%s of %s was %s and would be %s", meanings[i][1],
+                         text_of(was, "kind"), from == NULL ? "" : from, to == NULL ? "" : to);
+        free(from);
+        free(to);
+    }
+    return status;
+}
+
 static enum status check_operator(const struct query *query, const json_t *was, const json_t *now,
                                   struct error *err)
 {
@@ -249,7 +348,7 @@ static enum status check_operator(const struct query *query, const json_t *was, 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == OK; i++) {
         const json_t *old = json_object_get(was, parts[i].part);
         const json_t *new_ = json_object_get(now, parts[i].part);
-        if (json_equal(old, new_) || (old == NULL && new_ == NULL) ||
+        if (json_equal(old, new_) || (old == NULL && new_ == NULL) || same_entries(old, new_) ||
             (strcmp(parts[i].part, "keys") == 0 && same_forms(was, now)))
             continue;
         if (strcmp(parts[i].part, "slidingWindow") == 0)
@@ -268,7 +367,7 @@ static enum status check_operator(const struct query *query, const json_t *was, 
         free(old_text);
         free(new_text);
     }
-    return status;
+    return status == OK ? check_meaning(query, was, now, err) : status;
 }
 
 static enum status compare(const struct query *query, const json_t *was, const json_t *now,
@@ -316,17 +415,14 @@ bool fingerprint_has_whole_windows(const struct query *query)
     return whole;
 }
 
-enum status fingerprint_check(const struct query *query, struct error *err)
+enum status fingerprint_check_texts(const struct query *query, struct bytes stored,
+                                    const struct physical_plan *plan, struct error *err)
 {
-    const struct run_record *last = last_run(query);
-    if (last == NULL || last->fingerprint == query->plan->fingerprint)
-        return OK;
     enum status status = OK;
-    json_t *was = json_loadb((const char *)last->fingerprint_text.data,
-                             last->fingerprint_text.size_bytes, 0, NULL);
-    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
+    json_t *was = json_loadb((const char *)stored.data, stored.size_bytes, 0, NULL);
+    json_t *now = json_loads(plan->fingerprint_text, 0, NULL);
     if (was == NULL || now == NULL)
-        status = fingerprint_compare(last->fingerprint_text, query->plan, err);
+        status = fingerprint_compare(stored, plan, err);
     else
         status = compare(query, was, now, err);
     json_decref(was);
@@ -334,7 +430,16 @@ enum status fingerprint_check(const struct query *query, struct error *err)
     return status;
 }
 
-static void compare_one(const struct query *query, const json_t *was, const json_t *now,
+enum status fingerprint_check(const struct query *query, struct error *err)
+{
+    const struct run_record *last = last_run(query);
+    if (last == NULL || last->fingerprint == query->plan->fingerprint)
+        return OK;
+    return fingerprint_check_texts(query, last->fingerprint_text, query->plan, err);
+}
+
+/* `none`: the checkpoint has no state at all. */
+static void compare_one(const struct query *query, const json_t *was, const json_t *now, bool none,
                         struct operator_verdict *out)
 {
     json_t *old = json_array(), *new_ = json_array();
@@ -344,8 +449,10 @@ static void compare_one(const struct query *query, const json_t *was, const json
         (void)json_array_append(new_, (json_t *)(uintptr_t)now);
     enum status status = OK;
     if (!same_operators(old, new_))
-        status = other_operators(STATUS_STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA,
-                                 old, new_, &out->why);
+        status =
+            other_operators(none ? STATUS_STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY
+                                 : STATUS_STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA,
+                            old, new_, &out->why);
     else
         status = check_operator(query, was, now, &out->why);
     out->fits = status == OK;
@@ -353,36 +460,52 @@ static void compare_one(const struct query *query, const json_t *was, const json
     json_decref(new_);
 }
 
-void fingerprint_operators(const struct query *query, struct arena *arena,
-                           struct operator_verdict **out, uint32_t *count)
+/* Sessions are kept by the aggregation above them, whose number is theirs. */
+static bool is_part(const json_t *operator_)
 {
-    const struct run_record *last =
-        query->checkpoint == NULL ? NULL : checkpoint_last_run(query->checkpoint);
-    json_t *was = NULL;
-    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
-    if (last != NULL && (checkpoint_last_intent(query->checkpoint) != NULL ||
-                         checkpoint_replay_end(query->checkpoint) > 0))
-        was = json_loadb((const char *)last->fingerprint_text.data,
-                         last->fingerprint_text.size_bytes, 0, NULL);
+    return strcmp(text_of(operator_, "kind"), "Session") == 0;
+}
+
+static void add_verdicts(const struct query *query, const json_t *was, const json_t *now,
+                         struct arena *arena, struct operator_verdict *out, uint32_t *count)
+{
     const json_t *old = json_object_get(was, "operators");
     const json_t *new_ = json_object_get(now, "operators");
-    size_t most =
-        json_array_size(old) > json_array_size(new_) ? json_array_size(old) : json_array_size(new_);
-    *out = arena_new_object(arena, (most + 1) * sizeof **out);
-    *count = (uint32_t)most;
-    for (size_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < json_array_size(old) || i < json_array_size(new_); i++) {
         const json_t *a = json_array_get(old, i), *b = json_array_get(new_, i);
-        struct operator_verdict *verdict = &(*out)[i];
-        *verdict = (struct operator_verdict){
-            .kind = arena_strdup(arena, text_of(b != NULL ? b : a, "kind")),
-            .index = (uint32_t)i,
+        const json_t *shown = b != NULL ? b : a;
+        struct operator_verdict verdict = {
+            .kind = arena_strdup(arena, text_of(shown, "kind")),
+            .index = *count,
             .is_new = was == NULL,
             .fits = true,
         };
-        error_clear(&verdict->why);
+        error_clear(&verdict.why);
         if (was != NULL)
-            compare_one(query, a, b, verdict);
+            compare_one(query, a, b, json_array_size(old) == 0, &verdict);
+        if (!is_part(shown) || *count == 0) {
+            out[(*count)++] = verdict;
+        } else if (out[*count - 1].fits && !verdict.fits) {
+            out[*count - 1].fits = false;
+            out[*count - 1].why = verdict.why;
+        }
     }
+}
+
+void fingerprint_operators(const struct query *query, struct arena *arena,
+                           struct operator_verdict **out, uint32_t *count)
+{
+    const struct run_record *last = query->checkpoint == NULL ? NULL : last_run(query);
+    json_t *was = NULL;
+    json_t *now = json_loads(query->plan->fingerprint_text, 0, NULL);
+    if (last != NULL)
+        was = json_loadb((const char *)last->fingerprint_text.data,
+                         last->fingerprint_text.size_bytes, 0, NULL);
+    size_t most = json_array_size(json_object_get(was, "operators")) +
+                  json_array_size(json_object_get(now, "operators"));
+    *out = arena_new_object(arena, (most + 1) * sizeof **out);
+    *count = 0;
+    add_verdicts(query, was, now, arena, *out, count);
     json_decref(was);
     json_decref(now);
 }

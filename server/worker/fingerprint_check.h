@@ -14,6 +14,11 @@
  */
 MUST_USE enum status fingerprint_check(const struct query *query, struct error *err);
 
+/* The same of the text of any fingerprint; of the query, only its arena and the place of its
+ * checkpoint (if it has one) are used. */
+MUST_USE enum status fingerprint_check_texts(const struct query *query, struct bytes stored,
+                                             const struct physical_plan *plan, struct error *err);
+
 /*
  * Whether an aggregation whose plan keeps panes of sliding windows has the state of whole windows
  * in the checkpoint: its windows did not slide, or a function was there that panes cannot have.
@@ -29,8 +34,8 @@ struct operator_verdict {
     struct error why; /* what differs, if it does not fit */
 };
 
-/* The same for each operator by itself, in the order of their numbers; lists are in
- * `arena`. */
+/* The same for each operator by itself, in the order of their numbers (those of `state`); lists are
+ * in `arena`. */
 void fingerprint_operators(const struct query *query, struct arena *arena,
                            struct operator_verdict **out, uint32_t *count);
 

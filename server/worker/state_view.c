@@ -8,14 +8,16 @@
 #include "base/path.h"
 #include "exec/state_decode.h"
 #include "state/state_store.h"
+#include "worker/fingerprint_check.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 
-#define OPERATORS_MAX 64
-#define COLUMNS_MAX   1024 /* that a key may be one of */
-#define ATTEMPTS      5    /* the worker may remove what is being read */
+#define OPERATORS_MAX  64
+#define COLUMNS_MAX    1024 /* that a key may be one of */
+#define SPEC_BYTES_MAX ((size_t)16 << 20)
+#define ATTEMPTS       5 /* the worker may remove what is being read */
 
 /* An operator with state, and what was counted of it. */
 struct viewed {
@@ -338,12 +340,31 @@ static enum status check_key(struct view *view, struct error *err)
     return known ? OK : err->status;
 }
 
-static enum status look(struct view *view, struct buffer *out, struct error *err)
+/* The plan that the state is of.  Where the query was changed so that its state would be read as
+ * something else: that of the query that ran last. */
+static enum status make_plan(struct query *query, struct error *err)
 {
-    struct query *query = view->query;
+    struct error ignored = ERROR_INIT;
     TRY(query_make_plan(query, err));
     TRY(query_open_checkpoint(query, true, err));
     TRY(query_pin_plan(query, err));
+    if (fingerprint_check(query, err) == OK)
+        return OK;
+    const char *path = path_join(query->arena, checkpoint_dir(query->checkpoint), "spec.json");
+    bool found = vfs_get(query->config.vfs, path, SPEC_BYTES_MAX, query->arena,
+                         &query->config.spec_json, &ignored) == OK &&
+                 query_make_plan(query, &ignored) == OK && query_pin_plan(query, &ignored) == OK &&
+                 fingerprint_check(query, &ignored) == OK;
+    if (!found)
+        return err->status;
+    error_clear(err);
+    return OK;
+}
+
+static enum status look(struct view *view, struct buffer *out, struct error *err)
+{
+    struct query *query = view->query;
+    TRY(make_plan(query, err));
     find_operators(view, query->plan->root);
     TRY(choose_operator(view, err));
     if (view->operator_id != STATE_VIEW_ALL) {

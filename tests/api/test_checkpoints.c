@@ -156,11 +156,62 @@ static void the_plan_says_what_a_changed_query_would_meet(void **state)
     json_t *source = json_array_get(json_object_get(plan, "sources"), 0);
     assert_int_equal(int_of(source, "filesToCatchUp"), 1);
     json_decref(plan);
+    /* The state is still that of the former query, and so are the names in it. */
+    json_int_t n = 0;
+    json_t *rows = get(&server, "/v1/queries/changed/state/0", 200);
+    row_number(rows, "x", &n);
+    assert_int_equal(n, 2);
+    json_decref(rows);
+    put("PUT", "changed", "SELECT a, max(a) AS n FROM c GROUP BY a",
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
+    rows = get(&server, "/v1/queries/changed/state/0", 200); /* no damage, either */
+    row_number(rows, "x", &n);
+    assert_int_equal(n, 2);
+    json_decref(rows);
     json_t *after = plan_of("changed"); /* asking changes nothing */
     assert_int_equal(int_of(after, "nextBatchId"), 3);
     json_decref(after);
     refused(&server, &(struct call){.method = "POST", .path = "/v1/queries/changed/start?x=1"}, 400,
             "UNKNOWN_PARAMETER");
+}
+
+/* The operator and the problem name the same condition. */
+static void a_query_that_begins_to_keep_state_is_refused_by_one_condition(void **state)
+{
+    (void)state;
+    create("plain", "SELECT k FROM c", "\"sink\":{\"format\":\"noop\"}");
+    put("PUT", "plain", "SELECT k, count(*) AS n FROM c GROUP BY k",
+        "\"outputMode\":\"update\",\"sink\":{\"format\":\"noop\"}");
+    json_t *plan = plan_of("plain");
+    const json_t *operator_ = json_array_get(json_object_get(plan, "stateOperators"), 0);
+    const json_t *problem = json_array_get(json_object_get(plan, "problems"), 0);
+    assert_string_equal(text_of(operator_, "condition"),
+                        "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY");
+    assert_string_equal(text_of(problem, "condition"), text_of(operator_, "condition"));
+    json_decref(plan);
+}
+
+#define SESSIONS(gap)                                                                              \
+    "SELECT session_window(at, '" gap "') AS w, k, count(*) AS n FROM c WATERMARK "                \
+    "timestamp_seconds(a) AS at DELAY OF INTERVAL '5' SECONDS GROUP BY session_window(at, '" gap   \
+    "'), k"
+
+/* Sessions are state of the aggregation: one operator, as everywhere. */
+static void the_plan_of_sessions_has_one_operator_and_says_that_their_gap_changed(void **state)
+{
+    (void)state;
+    create("gap", SESSIONS("10 seconds"), "\"sink\":{\"format\":\"memory\"}");
+    put("PUT", "gap", SESSIONS("20 seconds"), "\"sink\":{\"format\":\"memory\"}");
+    json_t *plan = plan_of("gap");
+    const json_t *operators = json_object_get(plan, "stateOperators");
+    assert_int_equal(json_array_size(operators), 1);
+    assert_string_equal(text_of(json_array_get(operators, 0), "verdict"), "KEEP");
+    const json_t *warnings = json_object_get(plan, "warnings");
+    assert_int_equal(json_array_size(warnings), 1);
+    const char *said = text_of(json_array_get(warnings, 0), "message");
+    assert_non_null(strstr(said, "its keys"));
+    assert_null(strstr(said, "which rows"));
+    json_decref(plan);
 }
 
 /* Of a query that has never run, nothing of whose checkpoint is there yet. */
@@ -376,6 +427,11 @@ static void a_plan_says_where_state_of_the_former_query_stays(void **state)
         {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "upper(k)", "10 seconds", "5"), "its keys"},
         {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "20 seconds", "5"), "its keys"},
         {WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "10 seconds", "7"), "a watermark"},
+        /* on another column: the windows are then no event times any more */
+        {"SELECT window(at, '10 seconds') AS w, k, count(*) AS n, sum(a) AS s FROM (SELECT k, a, "
+         "timestamp_seconds(a) AS at, u FROM c WATERMARK timestamp_seconds(a + 1) AS u DELAY OF "
+         "INTERVAL '5' SECONDS WHERE a > 0 AND k > 'a') GROUP BY window(at, '10 seconds'), k",
+         "a watermark"},
     };
     create("mixed", WINDOWS("WHERE a > 0 AND k > 'a'", "a", "k", "10 seconds", "5"),
            "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}");
@@ -521,6 +577,24 @@ static void damaged_files_do_not_end_the_server(void **state)
     free(now);
 }
 
+/* What a start would refuse is told, and no reason to end. */
+static void a_changed_query_does_not_end_the_server(void **state)
+{
+    (void)state;
+    const char *more = "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}";
+    create("twice", "SELECT k, sum(a) AS n FROM c GROUP BY k", more);
+    put("PUT", "twice",
+        "SELECT k, sum(a) AS n FROM (SELECT * FROM c UNION ALL SELECT * FROM c) GROUP BY k", more);
+    json_t *plan = plan_of("twice");
+    assert_true(plan_has(plan, "problems", "condition", "CHECKPOINT.QUERY_CHANGED", "2 sources"));
+    json_decref(plan);
+    struct call rewind_ = {
+        .method = "POST", .path = "/v1/queries/twice/rewind", .body = "{\"toBatchId\":0}"};
+    struct reply reply = call(&server, &rewind_);
+    assert_int_equal(reply.status, 200);
+    reply_free(&reply);
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -580,6 +654,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         T(state_is_read_in_any_version_within_reach),
         T(the_plan_says_what_a_changed_query_would_meet),
+        T(a_query_that_begins_to_keep_state_is_refused_by_one_condition),
+        T(the_plan_of_sessions_has_one_operator_and_says_that_their_gap_changed),
         T(the_plan_of_a_first_start_finds_nothing_in_its_way),
         T(a_plan_says_where_state_of_the_former_query_stays),
         T(a_setting_that_the_checkpoint_keeps_is_named),
@@ -589,6 +665,7 @@ int main(void)
         T(a_rewind_that_is_killed_has_happened_or_not),
         T(damaged_files_do_not_end_the_server),
         T(the_plan_names_a_damaged_snapshot),
+        T(a_changed_query_does_not_end_the_server),
     };
     const char *given = getenv("TIDEMILL_BINARY");
     (void)snprintf(binary, sizeof binary, "%s", given == NULL ? "" : given);
