@@ -13,6 +13,7 @@ struct lambda_call {
     const struct lambda_code *code;
     struct expr_state *state;
     struct vector *const *outer_registers;
+    bool *failed; /* its body, whose own expression the error names */
 };
 
 enum status kernel_make_nullable(const struct kernel_call *call, struct error *err)
@@ -140,18 +141,21 @@ static bool has_null_constant(struct vector *const *args, uint32_t count)
     return false;
 }
 
-static void lambda_calls(const struct run *run, const struct step *step, struct lambda_call *calls)
+static void lambda_calls(const struct run *run, const struct step *step, struct lambda_call *calls,
+                         bool *failed)
 {
     for (uint32_t i = 0; i < step->lambda_count; i++)
         calls[i] = (struct lambda_call){
             .code = &step->lambdas[i],
             .state = run->state->lambda_states[step->lambda_state + i],
             .outer_registers = run->state->registers,
+            .failed = failed,
         };
 }
 
+/* *in_lambda: the body of a lambda has failed. */
 static enum status run_call(const struct run *run, const struct step *step, const struct rows *rows,
-                            struct error *err)
+                            bool *in_lambda, struct error *err)
 {
     struct vector *few[8];
     struct vector **args = few;
@@ -166,7 +170,7 @@ static enum status run_call(const struct run *run, const struct step *step, cons
     bool constant = all_constant(args, step);
     struct lambda_call lambdas[4];
     CHECK(step->lambda_count <= 4);
-    lambda_calls(run, step, lambdas);
+    lambda_calls(run, step, lambdas, in_lambda);
     struct rows narrowed = constant ? (struct rows){.selected = 1} : *rows;
     struct kernel_call call = {
         .ctx = run->ctx,
@@ -195,6 +199,32 @@ static enum status run_call(const struct run *run, const struct step *step, cons
     return OK;
 }
 
+/* Says which expression a value was wrong for: the text of its SQL, of which there may be several
+ * in a query with views.  What is computed while a query is analysed has its place. */
+static enum status name_failed(const struct run *run, const struct step *step, struct error *err)
+{
+    struct buffer text = {0};
+    enum status status = err->status;
+    if (run->ctx->bytes_max != 0 || status_domain(status) != DOMAIN_USER ||
+        status == STATUS_LIMIT_EXCEEDED || status == STATUS_OPERATION_CANCELLED)
+        return status;
+    expr_print_sql(&text, step->expr);
+    size_t size = text.size_bytes < FAILED_TEXT_MAX ? text.size_bytes : FAILED_TEXT_MAX;
+    (void)error_wrap(err, "%.*s%s", (int)size, buffer_text(&text),
+                     size < text.size_bytes ? "..." : "");
+    buffer_fini(&text);
+    return status;
+}
+
+/* What fails in a lambda has been named there. */
+static enum status run_named_call(const struct run *run, const struct step *step,
+                                  const struct rows *rows, struct error *err)
+{
+    bool in_lambda = false;
+    enum status status = run_call(run, step, rows, &in_lambda, err);
+    return status == OK || in_lambda ? status : name_failed(run, step, err);
+}
+
 /* Each argument for the rows where those before it are not NULL. */
 static enum status run_strict_call(const struct run *run, const struct step *step,
                                    const struct rows *rows, struct error *err)
@@ -211,7 +241,7 @@ static enum status run_strict_call(const struct run *run, const struct step *ste
         if (rest.selected == 0)
             return null_result(run, step, err);
     }
-    return run_call(run, step, rows, err);
+    return run_named_call(run, step, rows, err);
 }
 
 static enum status run_cast(const struct run *run, const struct step *step, const struct rows *rows,
@@ -252,24 +282,6 @@ static void run_constant(const struct run *run, const struct step *step)
     run->state->registers[step->out] = constant;
 }
 
-/* Says which expression a value was wrong for: the text of its SQL, of which there may be several
- * in a query with views.  What is computed while a query is analysed has its place. */
-static enum status name_failed(const struct run *run, const struct step *step, struct error *err)
-{
-    struct buffer text = {0};
-    enum status status = err->status;
-    bool named = step->lambda_count > 0 && strstr(err->text, "): ") != NULL; /* by the lambda */
-    if (named || run->ctx->bytes_max != 0 || status_domain(status) != DOMAIN_USER ||
-        status == STATUS_LIMIT_EXCEEDED || status == STATUS_OPERATION_CANCELLED)
-        return status;
-    expr_print_sql(&text, step->expr);
-    size_t size = text.size_bytes < FAILED_TEXT_MAX ? text.size_bytes : FAILED_TEXT_MAX;
-    (void)error_wrap(err, "%.*s%s", (int)size, buffer_text(&text),
-                     size < text.size_bytes ? "..." : "");
-    buffer_fini(&text);
-    return status;
-}
-
 enum status program_run(const struct run *run, uint32_t first, uint32_t last,
                         const struct rows *rows, struct error *err)
 {
@@ -284,8 +296,7 @@ enum status program_run(const struct run *run, uint32_t first, uint32_t last,
             run_constant(run, step);
             break;
         case STEP_CALL:
-            if (run_call(run, step, rows, err) != OK)
-                return name_failed(run, step, err);
+            TRY(run_named_call(run, step, rows, err));
             break;
         case STEP_CAST:
             if (run_cast(run, step, rows, err) != OK)
@@ -403,7 +414,9 @@ static enum status lambda_slice(const struct kernel_call *call, const struct lam
             TRY(vector_gather(arena, outer, input->rows + offset, length, column, err));
     }
     struct batch batch = {.columns = columns, .rows = length, .selected = length};
-    return expr_eval(code->body, lambda->state, call->ctx, &batch, out, err);
+    enum status status = expr_eval(code->body, lambda->state, call->ctx, &batch, out, err);
+    *lambda->failed = *lambda->failed || status != OK;
+    return status;
 }
 
 enum status lambda_eval(const struct kernel_call *call, uint32_t index,

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define HEADERS_LOGGED   10 /* of a source in a run; the progress counts all */
 #define CSV_READER_MAGIC 0xc5f2ead0
 #define CSV_TASK_MAGIC   0xc5f7a5c0
 
@@ -79,6 +80,7 @@ struct csv_reader {
     struct csv_dialect dialect;
     bool header;
     bool enforce_schema;
+    struct format_notes *notes; /* NULL: nobody is told */
     bool exact_names;
     bool delimiter_missing;
     struct bytes nan, positive, negative;
@@ -238,6 +240,7 @@ static enum status csv_reader_new(struct arena *query, const struct format_confi
     TRY(parse_dialect(options, reader, err));
     TRY(options_bool(options, "header", false, &reader->header, err));
     TRY(options_bool(options, "enforceSchema", true, &reader->enforce_schema, err));
+    reader->notes = config->notes;
     bool pruning =
         !is_set(format_conf(config, "spark.sql.csv.parser.columnPruning.enabled"), "false");
     TRY(options_bool(options, "columnPruning", pruning, &pruning, err));
@@ -714,6 +717,40 @@ static enum status raise_header(const struct csv_task *task, uint32_t token, con
                       token + 1, size, size == 0 ? "" : (const char *)found.data, expected);
 }
 
+/* As raise_header(), for a header that does not count: a warning, as in Spark. */
+static void note_header(const struct csv_task *task, uint32_t token, const char *expected)
+{
+    const struct csv_parser *parser = &task->parser;
+    struct format_notes *notes = task->reader->notes;
+    char found[200];
+    (void)atomic_fetch_add(&notes->other_headers, 1);
+    if (notes->log == NULL || atomic_fetch_add(&notes->headers_logged, 1) >= HEADERS_LOGGED)
+        return;
+    struct bytes name =
+        token < parser->token_count ? parser->tokens[token] : bytes_of_text("nothing");
+    (void)snprintf(found, sizeof found, "%.*s",
+                   (int)(name.size_bytes < 199 ? name.size_bytes : 199),
+                   name.size_bytes == 0 ? "" : (const char *)name.data);
+    log_event(notes->log, LOG_WARN, "csv_header_differs",
+              (struct log_field[]){log_text("source", notes->source),
+                                   log_text("path", task->path),
+                                   log_u64("headerColumns", parser->token_count),
+                                   log_u64("schemaColumns", task->reader->data_columns),
+                                   log_u64("column", token + 1),
+                                   log_text("inHeader", found),
+                                   log_text("inSchema", expected == NULL ? "" : expected),
+                                   {0}});
+}
+
+static enum status header_differs(const struct csv_task *task, uint32_t token, const char *expected,
+                                  struct error *err)
+{
+    if (!task->reader->enforce_schema)
+        return raise_header(task, token, expected, err);
+    note_header(task, token, expected);
+    return OK;
+}
+
 static enum status check_header(struct csv_task *task, struct error *err)
 {
     const struct csv_reader *reader = task->reader;
@@ -722,18 +759,18 @@ static enum status check_header(struct csv_task *task, struct error *err)
     task->header_pending = false;
     if (reader->options.single_variant)
         keep_names(task);
-    if (reader->enforce_schema || reader->options.single_variant)
+    if ((reader->enforce_schema && reader->notes == NULL) || reader->options.single_variant)
         return OK;
     for (uint32_t i = 0; i < delivered->field_count; i++) {
         uint32_t token = reader->tokens[i];
         if (token != COLUMN_NONE &&
             (token >= parser->token_count ||
              !name_fits(reader, parser->tokens[token], delivered->fields[i].name)))
-            return raise_header(task, token, delivered->fields[i].name, err);
+            return header_differs(task, token, delivered->fields[i].name, err);
     }
     if (reader->pruned || parser->token_count == reader->data_columns)
         return OK;
-    return raise_header(task, 0, NULL, err);
+    return header_differs(task, 0, NULL, err);
 }
 
 static enum status too_big(struct csv_task *task, struct bytes record, bool stray,

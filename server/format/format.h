@@ -11,9 +11,12 @@
 #ifndef SERVER_FORMAT_FORMAT_H
 #define SERVER_FORMAT_FORMAT_H
 
+#include "base/log.h"
 #include "base/options.h"
 #include "base/vfs.h"
 #include "columnar/batch.h"
+
+#include <stdatomic.h>
 
 /* A stream of bytes that is read once, front to back. */
 struct byte_stream {
@@ -21,6 +24,15 @@ struct byte_stream {
     enum status (*read)(struct byte_stream *self, uint8_t *out, size_t size_bytes,
                         size_t *read_bytes, struct error *err);
     void (*close)(struct byte_stream *self);
+};
+
+/* What readers have to say beside rows; of a source's own.  Threads: any. */
+struct format_notes {
+    struct log *log;    /* NULL: nobody listens */
+    const char *source; /* its name */
+    /* Files whose header names the columns otherwise than the schema, which counts all the same. */
+    atomic_uint_least64_t other_headers; /* since progress was told */
+    atomic_uint headers_logged;          /* only the first ones are */
 };
 
 struct format_config {
@@ -33,6 +45,7 @@ struct format_config {
     size_t record_bytes_max;   /* a longer record is LIMIT_EXCEEDED (0: 256 MiB) */
     const struct option *conf; /* the spec's conf entries, Spark names; may be NULL */
     size_t conf_count;
+    struct format_notes *notes; /* reader; NULL: nobody is told */
 };
 
 struct format_reader;

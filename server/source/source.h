@@ -133,6 +133,9 @@ struct source_ops {
 
     /* Optional: how many files could not be cleaned since the last call. */
     uint64_t (*take_uncleaned)(struct source *self);
+    /* Optional: how many files, since the last call, had a header with other columns than the
+     * schema, which were read by their places all the same. */
+    uint64_t (*take_other_headers)(struct source *self);
 
     /* Optional: a file descriptor that becomes readable when there may be something new, or -1;
      * woken() drains it.  Without one the worker polls. */

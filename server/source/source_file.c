@@ -46,6 +46,7 @@ struct file_source {
     const char *description;
     struct file_reader reader;
     struct format_config format_config;
+    struct format_notes notes; /* of its readers */
     /* planning */
     struct seen_files *seen;
     struct dir_watch *watch;
@@ -231,7 +232,10 @@ static enum status open_format(struct file_source *source, struct error *err)
         .ansi = config->ansi,
         .conf = config->conf,
         .conf_count = config->conf_count,
+        .notes = &source->notes,
     };
+    source->notes.log = config->log;
+    source->notes.source = config->name;
     source->reader.zone = timezone_utc();
     if (config->time_zone != NULL)
         TRY(timezone_find(bytes_of_text(config->time_zone), &source->reader.zone, err));
@@ -895,6 +899,11 @@ static uint64_t file_take_uncleaned(struct source *self)
     return count;
 }
 
+static uint64_t file_take_other_headers(struct source *self)
+{
+    return atomic_exchange(&source_of(self)->notes.other_headers, 0);
+}
+
 static int file_wake_fd(struct source *self)
 {
     struct file_source *source = source_of(self);
@@ -935,8 +944,8 @@ static void file_close(struct source *self)
         .narrow = file_narrow, .recover = file_recover, .freeze = file_freeze, .plan = file_plan,  \
         .latest = file_latest, .splits = file_splits, .read = file_read, .block = file_block,      \
         .acknowledge = file_acknowledge, .take_uncleaned = file_take_uncleaned,                    \
-        .wake_fd = file_wake_fd, .woken = file_woken, .description = file_description,             \
-        .close = file_close                                                                        \
+        .take_other_headers = file_take_other_headers, .wake_fd = file_wake_fd,                    \
+        .woken = file_woken, .description = file_description, .close = file_close                  \
     }
 
 const struct source_ops source_file_json = FILE_SOURCE("json");

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAILING_ROW  17     /* its key is in one of the last partitions */
+#define LOGGED_EARLY 100000 /* bytes: the changes of some of the others */
+
 /* A copy of the JSON files below in/, filtered, with the given sink and trigger. */
 static void create(const char *name, const char *sink, const char *trigger)
 {
@@ -185,6 +188,131 @@ static void files_that_cannot_be_cleaned_are_counted(void **state)
         strstr(metrics.text, "tidemill_query_uncleaned_files_total{query=\"dirty\"} 1\n"));
     reply_free(&metrics);
     drop("dirty");
+}
+
+/* The columns count by their places, as in Spark, which warns. */
+static void a_header_in_another_order_is_counted_and_logged(void **state)
+{
+    (void)state;
+    char body[2048], command[512];
+    make_dir(&server, "headers");
+    (void)snprintf(body, sizeof body,
+                   "{\"name\":\"headers\",\"sources\":{\"c\":{\"format\":\"csv\",\"schema\":\"a "
+                   "INT, b STRING\",\"options\":{\"path\":\"%s/headers\",\"header\":\"true\"}}},"
+                   "\"sql\":\"SELECT a, b FROM c\",\"sink\":{\"format\":\"noop\"}}",
+                   server.dir);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    write_file(&server, "headers/1.csv", "a,b\n1,x\n");
+    write_file(&server, "headers/2.csv", "b,a\n1,x\n");
+    json_decref(act("headers", "processAllAvailable", 200));
+    json_t *progress = read_of("headers", "/progress?last=10");
+    size_t i;
+    json_t *one;
+    int found = 0;
+    json_array_foreach(json_object_get(progress, "progress"), i, one)
+    {
+        const json_t *source = json_array_get(json_object_get(one, "sources"), 0);
+        const json_t *count =
+            json_object_get(json_object_get(source, "metrics"), "numFilesWithOtherHeader");
+        found += count == NULL ? 0 : atoi(json_string_value(count));
+    }
+    assert_int_equal(found, 1);
+    json_decref(progress);
+    (void)snprintf(command, sizeof command,
+                   "cat %s/queries/*/worker.log | grep csv_header_differs | grep -q 2.csv",
+                   server.data_dir);
+    assert_int_equal(system(command), 0); /* NOLINT: the test's own words */
+    drop("headers");
+}
+
+static void ends_with(const char *sql, const char *text, const char *not_this)
+{
+    char body[2048];
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"named\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+        "STRING\",\"options\":{\"path\":\"%s/named\"}}},\"sql\":\"%s\",\"sink\":{"
+        "\"format\":\"noop\"},\"trigger\":{\"availableNow\":true}}",
+        server.dir, sql);
+    json_decref(post(&server, "/v1/queries", body, 201));
+    json_t *end = act("named", "awaitTermination", 200);
+    if (strstr(text_of(end, "message"), text) == NULL)
+        fail_msg("%s: %s", sql, text_of(end, "message"));
+    assert_null(strstr(text_of(end, "message"), not_this));
+    json_decref(end);
+    drop("named");
+}
+
+/* An error names the expression that failed: in a lambda that in it, else the whole function, also
+ * where the text of a value looks like an expression that has been named. */
+static void an_error_names_its_expression_once(void **state)
+{
+    (void)state;
+    make_dir(&server, "named");
+    write_file(&server, "named/1.json", "{\"a\":1,\"b\":\"f(x): y#z\"}\n");
+    ends_with("SELECT array_sort(split(b, '#'), (x, y) -> CAST(NULL AS INT)) AS s FROM c",
+              "array_sort(split(b, #", "@");
+    ends_with("SELECT transform(array(a), x -> 1 DIV (x - x)) AS t FROM c", "(1 div (",
+              "transform(");
+    ends_with("SELECT transform(array(a), x -> coalesce(CAST(NULL AS BIGINT), 1 DIV (x - x))) AS t "
+              "FROM c",
+              "(1 div (", "transform(");
+}
+
+/* The bytes of the log of the only query's checkpoint. */
+static long log_bytes(const struct server *of)
+{
+    char command[512];
+    long bytes = 0;
+    (void)snprintf(command, sizeof command, "cat %s/checkpoints/*/log/* | wc -c", of->data_dir);
+    FILE *pipe = popen(command, "r"); /* NOLINT: the test's own words */
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%ld", &bytes), 1); /* NOLINT */
+    (void)pclose(pipe);
+    return bytes;
+}
+
+/* What its partitions have changed goes to the log early, but not again when it runs again: a batch
+ * that fails each time would fill the disk. */
+static void a_batch_that_fails_again_and_again_leaves_nothing_more_in_the_log(void **state)
+{
+    (void)state;
+    struct server two;
+    static const char *const threads[] = {"--parallelism", "2", NULL};
+    char body[2048];
+    size_t rows = 60000, used = 0;
+    char *text = malloc(rows * 40);
+    assert_non_null(text);
+    server_start(&two, threads);
+    make_dir(&two, "in");
+    for (size_t i = 0; i < rows; i++)
+        used += (size_t)snprintf(text + used, rows * 40 - used, "{\"a\":%d,\"b\":\"key-%06zu\"}\n",
+                                 i == FAILING_ROW ? 0 : 1, i);
+    write_file(&two, "in/1.json", text);
+    free(text);
+    (void)snprintf(
+        body, sizeof body,
+        "{\"name\":\"q\",\"sources\":{\"c\":{\"format\":\"json\",\"schema\":\"a INT, b "
+        "STRING\",\"options\":{\"path\":\"%s/in\"}}},\"sql\":\"SELECT b, 1 DIV max(a) AS "
+        "x FROM c GROUP BY b\",\"sink\":{\"format\":\"noop\"},\"outputMode\":\"update\","
+        "\"conf\":{\"spark.sql.shuffle.partitions\":\"8\"},\"trigger\":{"
+        "\"availableNow\":true}}",
+        two.dir);
+    json_decref(post(&two, "/v1/queries", body, 201));
+    long sizes[4];
+    for (int i = 0; i < 4; i++) {
+        if (i > 0)
+            json_decref(post(&two, "/v1/queries/q/start", NULL, 202));
+        json_t *end = post(&two, "/v1/queries/q/awaitTermination", NULL, 200);
+        assert_string_equal(text_of(end, "state"), "FAILED");
+        assert_non_null(strstr(text_of(end, "message"), "DIVIDE_BY_ZERO"));
+        json_decref(end);
+        sizes[i] = log_bytes(&two);
+    }
+    print_message("log: %ld %ld %ld %ld bytes\n", sizes[0], sizes[1], sizes[2], sizes[3]);
+    server_end(&two);
+    assert_true(sizes[0] > LOGGED_EARLY); /* the test tests something */
+    assert_true(sizes[3] - sizes[0] < LOGGED_EARLY / 4);
 }
 
 static void actions_are_idempotent(void **state)
@@ -495,6 +623,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_processes_what_arrives),
         cmocka_unit_test(files_that_cannot_be_cleaned_are_counted),
+        cmocka_unit_test(a_header_in_another_order_is_counted_and_logged),
+        cmocka_unit_test(an_error_names_its_expression_once),
+        cmocka_unit_test(a_batch_that_fails_again_and_again_leaves_nothing_more_in_the_log),
         cmocka_unit_test(actions_are_idempotent),
         cmocka_unit_test(available_now_finishes_by_itself_and_stays_so),
         cmocka_unit_test(a_replaced_spec_starts_nothing_that_has_ended),

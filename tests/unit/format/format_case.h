@@ -26,6 +26,7 @@ struct format_case {
     uint32_t column_count; /* 0: all */
     size_t record_bytes_max;
     uint64_t start, end; /* end 0: the whole file */
+    struct format_notes *notes;
 };
 
 struct stepping_stream {
@@ -97,6 +98,7 @@ static inline enum status format_case_read(const struct format_case *test, struc
     uint32_t all[64];
     struct format_config config = {.options = &options, .time_zone = "UTC", .ansi = true};
     config.record_bytes_max = test->record_bytes_max;
+    config.notes = test->notes;
     struct format_reader *reader = NULL;
     struct record_reader *records = NULL;
     struct error ignored = ERROR_INIT;

@@ -170,6 +170,37 @@ static void test_headers(void **state)
     expect_reason(test, "the header names 3 columns, and the schema has 2");
 }
 
+/* Read by their places, as in Spark, which warns: how many files there were. */
+static void test_headers_in_another_order(void **state)
+{
+    (void)state;
+    static const uint32_t second[] = {1};
+    static const struct {
+        const char *input, *rows;
+        bool pruned, differs;
+    } cases[] = {
+        {"id,V\n1,x\n", "1|x\n", false, false},    {"v,id\n1,x\n", "1|x\n", false, true},
+        {"id,v,w\n1,x,2\n", "1|x\n", false, true}, {"id\n1\n", "1|NULL\n", false, true},
+        {"other,v\n1,x\n", "x\n", true, false},    {"id,other\n1,x\n", "x\n", true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct format_notes notes = {.source = "s"};
+        struct buffer out = {0};
+        struct error err = ERROR_INIT;
+        struct format_case test = {.format = "csv",
+                                   .schema = "id INT, v STRING",
+                                   .options = {"header", "true"},
+                                   .input = cases[i].input,
+                                   .columns = cases[i].pruned ? second : NULL,
+                                   .column_count = cases[i].pruned ? 1 : 0,
+                                   .notes = &notes};
+        assert_int_equal(format_case_read(&test, &out, &err), OK);
+        assert_string_equal(buffer_text(&out), cases[i].rows);
+        assert_int_equal(notes.other_headers, cases[i].differs);
+        buffer_fini(&out);
+    }
+}
+
 static void test_broken_records(void **state)
 {
     (void)state;
@@ -275,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_separators),
         cmocka_unit_test(test_blanks_and_nulls),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_headers_in_another_order),
         cmocka_unit_test(test_broken_records),
         cmocka_unit_test(test_several_lines),
         cmocka_unit_test(test_limits),
