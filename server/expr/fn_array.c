@@ -328,7 +328,11 @@ KERNEL(kernel_array_repeat)
         }
         int32_t times = kernel_int(call, 1, row);
         if (times > ARRAY_LENGTH_MAX) {
-            status = too_long(call, times, err);
+            status = error_raise(
+                err, STATUS_COLLECTION_SIZE_LIMIT_EXCEEDED__PARAMETER, "numberOfElements",
+                kernel_error_number(call, times), "functionName", kernel_error_function(call),
+                "maxRoundedArrayLength", kernel_error_number(call, ARRAY_LENGTH_MAX), "parameter",
+                "`count`", NULL);
             goto out;
         }
         TRY_OUT(kernel_check_elements(call, builder.count + (size_t)(times > 0 ? times : 0), err));
