@@ -175,7 +175,11 @@ static enum status value_check(const struct conf_def *def, const char *value, st
             return mismatch(def, value, "boolean", err);
         return OK;
     case INT:
-        return is_integer(value, &number) ? OK : mismatch(def, value, "int", err);
+        if (!is_integer(value, &number))
+            return mismatch(def, value, "int", err);
+        if (def == &defs[CONF_parallelism] && (number < 0 || number > CONF_THREADS_MAX))
+            return requirement(def, value, "a number of threads from 0 to 1024 is needed", err);
+        return OK;
     case COUNT:
         if (!is_integer(value, &number))
             return mismatch(def, value, "int", err);

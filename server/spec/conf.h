@@ -18,6 +18,7 @@ enum conf {
 };
 
 #define CONF_PARTITIONS_MAX 4096 /* as of the setting of a server */
+#define CONF_THREADS_MAX    1024 /* likewise */
 
 /* The catalog. */
 const char *conf_name(enum conf conf);

@@ -170,6 +170,9 @@ static enum emit_mode emit_mode_of(enum output_mode mode)
 static enum status build_graph(struct query *query, struct error *err)
 {
     int64_t partitions = conf_int(&query->spec->conf, CONF_shuffle_partitions);
+    int64_t threads = conf_int(&query->spec->conf, CONF_parallelism);
+    query->parallelism = threads > 0 ? (uint32_t)threads : query->config.parallelism;
+    query->pool = task_pool_new(query->parallelism);
     query->plan->root = static_join_turn(query->arena, query->plan->root);
     query->partitions = partitions < 1 ? 1 : (uint32_t)partitions;
     struct stage_graph_config config = {
@@ -331,8 +334,6 @@ enum status query_open(const struct query_config *config, struct query **out, st
         uuid_random_text(query->run_id);
     else
         (void)snprintf(query->run_id, sizeof query->run_id, "%s", config->run_id);
-    query->parallelism = config->parallelism;
-    query->pool = task_pool_new(config->parallelism);
     query->batch_arena = arena_new("batch", INTENT_BYTES_MAX);
     query->intent_arena[0] = arena_new("intent", INTENT_BYTES_MAX);
     query->intent_arena[1] = arena_new("intent", INTENT_BYTES_MAX);
