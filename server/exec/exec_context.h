@@ -5,6 +5,7 @@
 #ifndef SERVER_EXEC_EXEC_CONTEXT_H
 #define SERVER_EXEC_EXEC_CONTEXT_H
 
+#include "base/clock.h"
 #include "columnar/batch.h"
 #include "expr/kernel.h"
 
@@ -30,7 +31,15 @@ struct exec_context {
     struct batch_receiver *sink;   /* where the last operator's output goes */
     uint64_t output_rows;          /* handed to it */
     bool enough;                   /* nobody needs further input: a LIMIT is satisfied */
+    const struct clock *clock;     /* how long something takes; NULL: nobody wants to know */
+    int64_t removal_us;            /* of the present finish(): what ended went away */
 };
+
+/* For differences only. */
+static inline int64_t exec_clock_us(const struct exec_context *ctx)
+{
+    return ctx->clock == NULL ? 0 : clock_monotonic_us(ctx->clock);
+}
 
 /* Whether a key with this state_hash() is taken in the present round.  A round is a range of the
  * bits by which what is spilled is sorted (state/spill_image.h), so that each has its own pages. */

@@ -498,7 +498,10 @@ static enum status emit(struct exec_node *self, struct exec_context *ctx,
     TRY(pane_emission_flush(emission, err));
     if (!closes(aggregate, ctx))
         return OK;
-    return close_until(self, ctx, emission, ctx->eviction_watermark_us, err);
+    int64_t began_us = exec_clock_us(ctx);
+    TRY(close_until(self, ctx, emission, ctx->eviction_watermark_us, err));
+    ctx->removal_us += exec_clock_us(ctx) - began_us;
+    return OK;
 }
 
 static enum status aggregate_end_round(struct exec_node *self, struct exec_context *ctx,

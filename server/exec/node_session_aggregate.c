@@ -541,10 +541,13 @@ static enum status session_finish(struct exec_node *self, struct exec_context *c
     if (!state->counted)
         count_updated(state);
     state->counted = true;
-    enum status status =
-        ctx->mode == EMIT_COMPLETE ? emit_all(emission, err) : evict(emission, err);
+    enum status status = ctx->mode == EMIT_COMPLETE ? emit_all(emission, err) : OK;
+    int64_t began_us = exec_clock_us(ctx);
+    if (status == OK && ctx->mode != EMIT_COMPLETE)
+        status = evict(emission, err);
     if (status == OK)
         status = forget_gone(state, err);
+    ctx->removal_us += exec_clock_us(ctx) - began_us;
     free(emission->blocks);
     free(emission);
     return status;

@@ -523,7 +523,9 @@ static enum status aggregate_finish(struct exec_node *self, struct exec_context 
     TRY_OUT(emit_touched(emission, err));
     if (ctx->mode == EMIT_COMPLETE)
         TRY_OUT(emit_all(emission, err));
+    int64_t began_us = exec_clock_us(ctx);
     status = evict(emission, err);
+    ctx->removal_us += exec_clock_us(ctx) - began_us;
 out:
     free(emission);
     return status;

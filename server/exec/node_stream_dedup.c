@@ -435,6 +435,7 @@ static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx
     dedup->stats.rows_updated += dedup->added_count;
     int64_t watermark_us = ctx->eviction_watermark_us;
     int64_t end_us = 0;
+    int64_t began_us = exec_clock_us(ctx);
     while (first_bucket(dedup, &end_us) && end_us <= watermark_us && end_us != STATE_NO_END) {
         struct state_bucket *bucket = state_bucket_find(dedup->table, end_us);
         dedup->stats.rows_removed += spill_drop(&dedup->spill, end_us);
@@ -444,6 +445,7 @@ static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx
         dedup->stats.rows_removed += state_bucket_count(bucket);
         state_bucket_drop(dedup->table, bucket);
     }
+    ctx->removal_us += exec_clock_us(ctx) - began_us;
     return OK;
 }
 

@@ -721,6 +721,7 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
     struct eviction *eviction = heap_malloc(sizeof *eviction);
     int64_t limits[2] = {limit_us(&join->side[0], ctx), limit_us(&join->side[1], ctx)};
     enum status status = OK;
+    int64_t began_us = exec_clock_us(ctx);
     for (int side = 0; side < 2 && status == OK; side++) {
         *eviction = (struct eviction){.node = self, .ctx = ctx, .side = side};
         if (limits[side] == INT64_MIN)
@@ -730,7 +731,10 @@ static enum status join_finish(struct exec_node *self, struct exec_context *ctx,
             status = flush_padded(eviction, err);
     }
     free(eviction);
-    return status == OK ? join_spill_forget_gone(&join->spill, err) : status;
+    if (status == OK)
+        status = join_spill_forget_gone(&join->spill, err);
+    ctx->removal_us += exec_clock_us(ctx) - began_us;
+    return status;
 }
 
 static enum status join_expire(struct exec_node *self, struct exec_context *ctx, uint64_t room,

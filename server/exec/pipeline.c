@@ -36,6 +36,7 @@ struct change_record {
     struct spill_extents put_away; /* before those in `bytes` */
     uint32_t next;                 /* of both that is asked for */
     struct buffer brought;
+    int64_t updates_us, removals_us, commit_us; /* of the batch */
 };
 
 struct pipeline {
@@ -334,6 +335,7 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
     pipeline->writer_limit = task->writer_limit;
     pipeline->put_away_from = task->put_away_from;
     pipeline->batch_file = task->batch_file;
+    ctx->clock = task->clock;
     for (struct node_list *entry = pipeline->nodes; entry != NULL; entry = entry->next) {
         entry->node->inputs_finished = 0;
         if (entry->node->ops->begin != NULL)
@@ -343,17 +345,36 @@ enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task
         buffer_clear(&pipeline->changes[i].bytes);
         spill_extents_fini(&pipeline->changes[i].put_away);
         pipeline->changes[i].next = 0;
+        pipeline->changes[i].updates_us = 0;
+        pipeline->changes[i].removals_us = pipeline->changes[i].commit_us = 0;
     }
     ctx->round = ctx->rounds = 0;
     return OK;
 }
 
+static struct change_record *record_at(struct pipeline *pipeline, uint32_t leaf)
+{
+    const struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
+        if (pipeline->changes[i].node == node)
+            return &pipeline->changes[i];
+    return NULL;
+}
+
 enum status pipeline_finish_leaf(struct pipeline *pipeline, uint32_t leaf, struct error *err)
 {
     struct exec_node *node = leaf_at(pipeline, leaf)->node;
+    struct change_record *record = record_at(pipeline, leaf);
+    struct exec_context *ctx = &pipeline->ctx;
     set_watermarks(pipeline, node);
-    enum status status = exec_finish_input(node, &pipeline->ctx, err);
-    arena_reset(pipeline->ctx.batch_arena);
+    ctx->removal_us = 0;
+    int64_t began_us = record == NULL ? 0 : exec_clock_us(ctx);
+    enum status status = exec_finish_input(node, ctx, err);
+    if (record != NULL) {
+        record->updates_us += exec_clock_us(ctx) - began_us - ctx->removal_us;
+        record->removals_us += ctx->removal_us;
+    }
+    arena_reset(ctx->batch_arena);
     return status;
 }
 
@@ -376,9 +397,12 @@ enum status pipeline_pull(struct pipeline *pipeline, uint32_t leaf, uint32_t inp
                           struct exec_node *writer, struct error *err)
 {
     struct exec_node *node = leaf_at(pipeline, leaf)->node;
-    CHECK(node->ops->stateful != NULL && writer->plan == node->plan);
+    struct change_record *record = record_at(pipeline, leaf);
+    CHECK(node->ops->stateful != NULL && writer->plan == node->plan && record != NULL);
     set_watermarks(pipeline, node);
+    int64_t began_us = exec_clock_us(&pipeline->ctx);
     enum status status = node->ops->stateful->pull(node, &pipeline->ctx, input, writer, err);
+    record->updates_us += exec_clock_us(&pipeline->ctx) - began_us;
     arena_reset(pipeline->ctx.batch_arena);
     return status;
 }
@@ -390,11 +414,13 @@ static enum status add_changes(struct pipeline *pipeline, struct change_record *
     buffer_clear(&record->bytes);
     if (ops->changes == NULL)
         return OK;
+    int64_t began_us = exec_clock_us(&pipeline->ctx);
     changelog_begin(&record->bytes, (uint32_t)record->node->plan->operator_id,
                     pipeline->ctx.partition);
     TRY(ops->changes(record->node, &pipeline->ctx, &record->bytes, err));
     if (record->bytes.size_bytes <= CHANGELOG_HEADER_BYTES)
         buffer_clear(&record->bytes);
+    record->commit_us += exec_clock_us(&pipeline->ctx) - began_us;
     return OK;
 }
 
@@ -415,15 +441,6 @@ static enum status put_away(struct change_record *record, struct spill_file *fil
         TRY(spill_extents_write(&record->put_away, file, bytes, err));
     buffer_fini(&record->bytes);
     return OK;
-}
-
-static struct change_record *record_at(struct pipeline *pipeline, uint32_t leaf)
-{
-    const struct exec_node *node = leaf_at(pipeline, leaf)->node;
-    for (uint32_t i = 0; i < pipeline->boundary_count; i++)
-        if (pipeline->changes[i].node == node)
-            return &pipeline->changes[i];
-    return NULL;
 }
 
 bool pipeline_has_rounds(struct pipeline *pipeline, uint32_t leaf)
@@ -457,7 +474,9 @@ enum status pipeline_end_round(struct pipeline *pipeline, uint32_t leaf, struct 
 {
     struct change_record *record = record_at(pipeline, leaf);
     CHECK(record != NULL);
+    int64_t began_us = exec_clock_us(&pipeline->ctx);
     TRY(record->node->ops->stateful->end_round(record->node, &pipeline->ctx, err));
+    record->updates_us += exec_clock_us(&pipeline->ctx) - began_us;
     arena_reset(pipeline->ctx.batch_arena);
     return add_changes(pipeline, record, err);
 }
@@ -467,11 +486,14 @@ enum status pipeline_let_round_go(struct pipeline *pipeline, uint32_t leaf, stru
     struct change_record *record = record_at(pipeline, leaf);
     CHECK(record != NULL);
     const struct exec_node *writer = pipeline->writer;
+    int64_t began_us = exec_clock_us(&pipeline->ctx);
     TRY(put_away(record, pipeline->batch_file, err));
     if (writer != NULL && writer->ops->bytes != NULL &&
         writer->ops->bytes(writer) > pipeline->put_away_from)
         TRY(pipeline_put_away_rows(pipeline, pipeline->batch_file, err));
-    return record->node->ops->stateful->let_go(record->node, UINT64_MAX, err);
+    TRY(record->node->ops->stateful->let_go(record->node, UINT64_MAX, err));
+    record->commit_us += exec_clock_us(&pipeline->ctx) - began_us;
+    return OK;
 }
 
 enum status pipeline_expire(struct pipeline *pipeline, uint32_t leaf, uint64_t room, bool *more,
@@ -482,7 +504,9 @@ enum status pipeline_expire(struct pipeline *pipeline, uint32_t leaf, uint64_t r
     if (record == NULL || record->node->ops->stateful->expire == NULL)
         return OK;
     set_watermarks(pipeline, record->node);
+    int64_t began_us = exec_clock_us(&pipeline->ctx);
     TRY(record->node->ops->stateful->expire(record->node, &pipeline->ctx, room, more, err));
+    record->removals_us += exec_clock_us(&pipeline->ctx) - began_us;
     arena_reset(pipeline->ctx.batch_arena);
     return *more ? add_changes(pipeline, record, err) : OK;
 }
@@ -511,13 +535,13 @@ enum status pipeline_next_change(struct pipeline *pipeline, uint32_t index, stru
     return OK;
 }
 
-static struct exec_node *boundary_node(const struct pipeline *pipeline,
-                                       const struct plan_node *boundary)
+static const struct change_record *record_of(const struct pipeline *pipeline,
+                                             const struct plan_node *boundary)
 {
     CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
     for (uint32_t i = 0; i < pipeline->boundary_count; i++)
         if (pipeline->changes[i].node->plan == boundary)
-            return pipeline->changes[i].node;
+            return &pipeline->changes[i];
     return NULL;
 }
 
@@ -534,8 +558,9 @@ struct pipeline_restorer *pipeline_restorer_new(struct pipeline *pipeline,
                                                 const struct plan_node *boundary)
 {
     struct pipeline_restorer *restorer = heap_calloc(1, sizeof *restorer);
-    restorer->node = boundary_node(pipeline, boundary);
-    CHECK(restorer->node != NULL);
+    const struct change_record *record = record_of(pipeline, boundary);
+    CHECK(record != NULL);
+    restorer->node = record->node;
     return restorer;
 }
 
@@ -603,12 +628,19 @@ enum status pipeline_restore(struct pipeline *pipeline, const struct plan_node *
     return status;
 }
 
+void pipeline_add_commit_us(struct pipeline *pipeline, uint32_t index, int64_t took_us)
+{
+    CHECK(index < pipeline_change_count(pipeline));
+    pipeline->changes[index].commit_us += took_us;
+}
+
 void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
                              struct operator_stats *stats)
 {
-    const struct exec_node *node = boundary_node(pipeline, boundary);
+    const struct change_record *record = record_of(pipeline, boundary);
     struct operator_stats one = {0};
-    CHECK(node != NULL && node->ops->stateful->stats != NULL);
+    CHECK(record != NULL && record->node->ops->stateful->stats != NULL);
+    const struct exec_node *node = record->node;
     node->ops->stateful->stats(node, &one);
     stats->rows_total += one.rows_total;
     stats->rows_updated += one.rows_updated;
@@ -620,6 +652,9 @@ void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_
     stats->rows_fetched += one.rows_fetched;
     stats->spill_lookups += one.spill_lookups;
     stats->spill_scanned += one.spill_scanned;
+    stats->updates_us += record->updates_us;
+    stats->removals_us += record->removals_us;
+    stats->commit_us += record->commit_us;
 }
 
 struct spill *pipeline_spill(struct pipeline *pipeline, uint32_t index)

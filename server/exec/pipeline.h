@@ -37,6 +37,7 @@ struct pipeline_task {
     uint64_t writer_limit;        /* of it, for what waits for the partitions */
     uint64_t put_away_from;       /* so much of it moves to the file instead */
     struct spill_file *batch_file;
+    const struct clock *clock; /* measures what operators with state do; NULL: nobody asks */
 };
 
 struct pipeline_config {
@@ -130,6 +131,8 @@ MUST_USE enum status pipeline_restorer_add(struct pipeline_restorer *restorer,
 /* The last of them. */
 MUST_USE enum status pipeline_restorer_finish(struct pipeline_restorer *restorer,
                                               struct error *err);
+/* Adds what it took to write the changes of pipeline_boundary(index) to the log. */
+void pipeline_add_commit_us(struct pipeline *pipeline, uint32_t index, int64_t took_us);
 /* Adds the numbers of a boundary's operator. */
 void pipeline_operator_stats(const struct pipeline *pipeline, const struct plan_node *boundary,
                              struct operator_stats *stats);

@@ -39,6 +39,10 @@ struct operator_stats {
     uint64_t rows_fetched;  /* in the batch: came back into memory */
     uint64_t spill_lookups; /* in the batch: keys looked up */
     uint64_t spill_scanned; /* in the batch: entries seen by scans */
+    /* In the batch, added up over the partitions, and measured by the pipeline: */
+    int64_t updates_us;  /* rows were taken, and what they changed came out */
+    int64_t removals_us; /* what the watermark has ended came out and went */
+    int64_t commit_us;   /* changes were put together and written to the log */
 };
 
 struct stateful_ops {

@@ -261,9 +261,12 @@ static enum status append_partition(struct query *query, struct pipeline *pipeli
                                     struct error *err)
 {
     int64_t began_us = clock_monotonic_us(query->config.clock);
-    for (uint32_t c = 0; c < pipeline_change_count(pipeline); c++)
+    for (uint32_t c = 0; c < pipeline_change_count(pipeline); c++) {
         TRY(append_change(query, pipeline, c, err));
-    query->timing.state_us += clock_monotonic_us(query->config.clock) - began_us;
+        int64_t now_us = clock_monotonic_us(query->config.clock);
+        pipeline_add_commit_us(pipeline, c, now_us - began_us);
+        began_us = now_us;
+    }
     return OK;
 }
 
@@ -303,6 +306,7 @@ static enum status run_task(void *arg, uint32_t index, uint32_t worker, struct e
         .writer_limit = state_budget_writer_limit(query, threads),
         .put_away_from = state_budget_writer_bytes(query, threads),
         .batch_file = query->budget.batch_file,
+        .clock = query->config.clock,
     };
     if (run->last)
         config.sink = query->sink->ops->writer(query->sink, partitioned ? worker : index);
@@ -427,7 +431,6 @@ enum status batch_run(struct query *query, const struct batch_intent *intent, st
     struct stage_run *runs =
         arena_new_object(query->batch_arena, graph->count * sizeof(struct stage_run));
     uint64_t bytes = 0;
-    query->timing.state_us = 0;
     clear_result(query, &query->result);
     state_budget_begin(query);
     query->run++;

@@ -126,12 +126,12 @@ static void add_operator(const struct query *query, const struct stage_operator 
         out,
         "{\"operatorName\":\"%s\",\"numRowsTotal\":%" PRIu64 ",\"numRowsUpdated\":%" PRIu64
         ",\"allUpdatesTimeMs\":%" PRId64 ",\"numRowsRemoved\":%" PRIu64
-        ",\"allRemovalsTimeMs\":0,\"commitTimeMs\":%" PRId64 ",\"memoryUsedBytes\":%" PRIu64
-        ",\"numRowsDroppedByWatermark\":%" PRIu64 ",\"numShufflePartitions\":%" PRIu32
-        ",\"numStateStoreInstances\":%" PRIu32,
-        name, stats->rows_total, ran ? stats->rows_updated : 0, query->timing.add_batch_us / 1000,
-        stats->rows_removed, query->timing.state_us / 1000, stats->memory_bytes,
-        ran ? stats->rows_dropped : 0, query->partitions, query->partitions);
+        ",\"allRemovalsTimeMs\":%" PRId64 ",\"commitTimeMs\":%" PRId64
+        ",\"memoryUsedBytes\":%" PRIu64 ",\"numRowsDroppedByWatermark\":%" PRIu64
+        ",\"numShufflePartitions\":%" PRIu32 ",\"numStateStoreInstances\":%" PRIu32,
+        name, stats->rows_total, ran ? stats->rows_updated : 0, stats->updates_us / 1000,
+        stats->rows_removed, stats->removals_us / 1000, stats->commit_us / 1000,
+        stats->memory_bytes, ran ? stats->rows_dropped : 0, query->partitions, query->partitions);
     add_custom_metrics(query, stats, dedup, ran, out);
     buffer_add_text(out, "}");
 }

@@ -68,8 +68,7 @@ struct trigger_timing {
     int64_t planning_us;
     int64_t add_batch_us;
     int64_t commit_us;
-    bool planned;     /* not a rerun: it has latestOffset and walCommit */
-    int64_t state_us; /* writing the changes of the state */
+    bool planned; /* not a rerun: it has latestOffset and walCommit */
 };
 
 /* What a batch did. */
