@@ -7,9 +7,9 @@
 #include "control/query_validate.h"
 
 #include "analyze/analyze.h"
+#include "exec/aggregate_calls.h"
 #include "exec/join_bounds.h"
 #include "exec/stateful.h"
-#include "expr/aggregate.h"
 
 #define SETS_SHOWN 4 /* grouping sets, in one text */
 
@@ -36,13 +36,10 @@ static const char *what_keeps_values(struct arena *arena, const struct plan_node
 {
     for (uint32_t i = 0; i < node->aggregate.aggregate_count; i++) {
         const struct expr *call = node->aggregate.aggregates[i];
-        uint32_t flags = call->aggregate.aggregate->flags;
-        bool distinct = (flags & AGGREGATE_KEEPS_DISTINCT) != 0 ||
-                        (call->aggregate.distinct && (flags & AGGREGATE_DUPLICATES) == 0);
-        if (distinct || (flags & AGGREGATE_KEEPS_ALL) != 0)
-            return arena_sprintf(arena, "%s%s keeps each %svalue", call->aggregate.name,
-                                 call->aggregate.distinct ? "(DISTINCT)" : "",
-                                 distinct ? "distinct " : "");
+        const char *what = aggregate_call_keeps(call);
+        if (what != NULL)
+            return arena_sprintf(arena, "%s%s keeps %s", call->aggregate.name,
+                                 call->aggregate.distinct ? "(DISTINCT)" : "", what);
     }
     return NULL;
 }

@@ -349,3 +349,12 @@ enum status aggregate_calls_load(const struct aggregate_calls *calls, struct are
     }
     return in.size_bytes == 0 ? OK : damaged(err);
 }
+
+const char *aggregate_call_keeps(const struct expr *call)
+{
+    uint32_t flags = call->aggregate.aggregate->flags;
+    if ((flags & AGGREGATE_KEEPS_DISTINCT) != 0 ||
+        (call->aggregate.distinct && (flags & AGGREGATE_DUPLICATES) == 0))
+        return "each distinct value";
+    return (flags & AGGREGATE_KEEPS_ALL) != 0 ? "each value" : NULL;
+}

@@ -90,4 +90,8 @@ void aggregate_calls_save(const struct aggregate_calls *calls, const uint8_t *bl
 MUST_USE enum status aggregate_calls_load(const struct aggregate_calls *calls, struct arena *arena,
                                           struct bytes in, uint8_t *block, struct error *err);
 
+/* What the state of a call keeps of its input: "each value", "each distinct value"; NULL: its size
+ * does not depend on how many rows there are. */
+const char *aggregate_call_keeps(const struct expr *call);
+
 #endif
