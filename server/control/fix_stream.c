@@ -22,33 +22,6 @@ static size_t behind_quotes(const char *sql, size_t at)
     return sql[at] == '\0' ? at : at + 1;
 }
 
-static bool is_word(const char *sql, size_t at, const char *word)
-{
-    return strncasecmp(sql + at, word, strlen(word)) == 0 &&
-           (at == 0 || !fix_is_word_byte(sql[at - 1])) && !fix_is_word_byte(sql[at + strlen(word)]);
-}
-
-size_t fix_group_by(const char *sql, size_t from)
-{
-    int depth = 0;
-    for (size_t at = from; sql[at] != '\0' && depth >= 0; at++) {
-        size_t behind = behind_quotes(sql, at);
-        if (behind > at) {
-            at = behind - 1;
-            continue;
-        }
-        depth += (sql[at] == '(') - (sql[at] == ')');
-        if (depth != 0 || !is_word(sql, at, "GROUP"))
-            continue;
-        size_t by = at + strlen("GROUP");
-        while (isspace((unsigned char)sql[by]))
-            by++;
-        if (is_word(sql, by, "BY"))
-            return by + strlen("BY");
-    }
-    return SIZE_MAX;
-}
-
 bool fix_window_bound(const char *sql, size_t at, struct fix_bound *out)
 {
     while (sql[at] != '\0') {

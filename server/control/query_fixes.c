@@ -2,13 +2,12 @@
  * Fixes: for a condition whose remedy is known, the edited spec is put together and given to the
  * real analyser; a fix is offered only if that accepts it.
  */
-#include "control/query_validate.h"
+#include "control/fixing.h"
 
 #include "base/check.h"
 #include "base/options.h"
 #include "control/fix_edit.h"
 #include "control/fix_name.h"
-#include "control/fix_stream.h"
 #include "control/fix_value.h"
 #include "spec/json_reader.h"
 
@@ -17,19 +16,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define FIXES_MAX      12 /* per request: each costs an analysis */
-#define WATERMARKS_MAX 3  /* of one error */
-#define PLACES_MAX     16 /* of one misspelling */
-#define BOUNDS_MAX     3  /* of windows that are tried */
-
-/* What the fixes of one request share. */
-struct fixing {
-    struct arena *arena;
-    const struct path_policy *paths;
-    json_t *root; /* the spec as it was sent */
-    struct validation *validation;
-    size_t tried;
-};
+#define FIXES_MAX 12 /* per request: each costs an analysis */
 
 /* One error less; the fix of the only one leaves none.  Of a warning: one warning less. */
 static bool accepted(struct fixing *fixing, const struct fix *fix)
@@ -50,57 +37,9 @@ static bool accepted(struct fixing *fixing, const struct fix *fix)
     return good;
 }
 
-/* Another output mode that the streaming rules accept, if need be into a sink that takes it; first
- * the one that a misspelt word means. */
-static void fix_mode(struct fixing *fixing, struct diagnostic *diagnostic)
-{
-    static const struct {
-        const char *title, *value, *consequence;
-    } modes[] = {
-        {"Use append mode", "\"append\"", "The sink receives each row once, when it is final."},
-        {"Use update mode", "\"update\"",
-         "The sink receives the rows that a batch has changed: those of an aggregation many times "
-         "for each key, so that it must upsert; without an aggregation this is append mode."},
-        {"Use complete mode", "\"complete\"",
-         "The sink receives the whole result with every batch."},
-    };
-    static const char *const names[] = {"append", "update", "complete"};
-    const struct query_spec *spec = fixing->validation->spec;
-    const struct sink_ops *sink = spec->has_sink ? sink_find(spec->sink.format) : NULL;
-    const char *written = error_param(&diagnostic->error, "outputMode");
-    const char *meant = written == NULL ? NULL : nearest_name(written, names, 3);
-    const char *given = meant != NULL && strcasecmp(written, meant) == 0 ? meant : NULL;
-    struct diagnostics *list = fixing->validation->diagnostics;
-    if (given != NULL)
-        meant = NULL; /* it is no misspelling */
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < 3; i++) {
-            bool fits = sink == NULL || sink->modes[i];
-            if ((meant == names[i]) != (pass == 0) || (fits && given == names[i]))
-                continue;
-            if (fits)
-                diagnostic_add_fix(list, diagnostic, modes[i].title, modes[i].consequence);
-            else
-                diagnostic_add_fix(
-                    list, diagnostic,
-                    arena_sprintf(fixing->arena, "%s, into memory", modes[i].title),
-                    arena_sprintf(
-                        fixing->arena,
-                        "The rows are kept in memory and not in files; the results of the "
-                        "query show them. %s",
-                        modes[i].consequence));
-            if (!fits)
-                diagnostic_add_value_edit(list, diagnostic, "/sink", "{\"format\":\"memory\"}");
-            diagnostic_add_value_edit(list, diagnostic, "/outputMode", modes[i].value);
-        }
-    }
-}
-
 /* ---- SQL texts ---- */
 
-/* The text that the error is about, and the pointer to it; NULL: it is about none. */
-static const char *sql_of(const struct fixing *fixing, const struct error *err,
-                          const char **pointer)
+const char *fixing_sql(const struct fixing *fixing, const struct error *err, const char **pointer)
 {
     const struct query_spec *spec = fixing->validation->spec;
     const char *sql = spec->sql;
@@ -114,24 +53,20 @@ static const char *sql_of(const struct fixing *fixing, const struct error *err,
     return err->pointer[0] != '\0' ? NULL : sql;
 }
 
-/* The same if the error has a place in it. */
-static const char *text_of(const struct fixing *fixing, const struct error *err,
-                           const char **pointer)
+const char *fixing_text(const struct fixing *fixing, const struct error *err, const char **pointer)
 {
-    const char *sql = sql_of(fixing, err, pointer);
+    const char *sql = fixing_sql(fixing, err, pointer);
     if (sql == NULL || err->position < 0 || err->position_end <= err->position ||
         (size_t)err->position_end > strlen(sql))
         return NULL;
     return sql;
 }
 
-/* The pointer to a text of the spec; a text that an edit has made is the one that the error is
- * about. */
-static const char *pointer_of(const struct fixing *fixing, const struct error *err, const char *sql)
+const char *fixing_pointer(const struct fixing *fixing, const struct error *err, const char *sql)
 {
     const struct query_spec *spec = fixing->validation->spec;
     const char *pointer = NULL;
-    (void)text_of(fixing, err, &pointer);
+    (void)fixing_text(fixing, err, &pointer);
     if (sql == spec->sql)
         pointer = "/sql";
     for (size_t i = 0; i < spec->view_count; i++)
@@ -140,13 +75,11 @@ static const char *pointer_of(const struct fixing *fixing, const struct error *e
     return pointer;
 }
 
-/* An edit of the piece at [from, to) of `sql`, which it names by its text: as much of what stands
- * before it is taken along as makes it the first that reads so.  Returns the edited text. */
-static const char *edit_at(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
-                           size_t from, size_t to, const char *right)
+const char *fixing_edit(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
+                        size_t from, size_t to, const char *right)
 {
     struct arena *arena = fixing->arena;
-    const char *pointer = pointer_of(fixing, &diagnostic->error, sql);
+    const char *pointer = fixing_pointer(fixing, &diagnostic->error, sql);
     size_t start = from;
     const char *piece = arena_strndup(arena, sql + from, to - from);
     while (start > 0 && strstr(sql, piece) != sql + start) {
@@ -177,7 +110,7 @@ static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, con
 {
     const char *pointer = NULL;
     const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
+    const char *sql = fixing_text(fixing, err, &pointer);
     if (sql == NULL || quoted == NULL)
         return;
     struct diagnostics *list = fixing->validation->diagnostics;
@@ -188,21 +121,21 @@ static void replace_at(struct fixing *fixing, struct diagnostic *diagnostic, con
     const char *word = arena_strndup(fixing->arena, sql + from, to - from);
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
                        consequence);
-    (void)edit_at(fixing, diagnostic, sql, from, to, right);
+    (void)fixing_edit(fixing, diagnostic, sql, from, to, right);
     size_t at = fix_find_word(sql, 0, word);
     if (at == SIZE_MAX || (at == from && fix_find_word(sql, to, word) == SIZE_MAX))
         return;
     diagnostic_add_fix(list, diagnostic,
                        arena_sprintf(fixing->arena, "Use %s in all places", right), consequence);
-    for (size_t i = 0; at != SIZE_MAX && i < PLACES_MAX; i++) {
-        sql = edit_at(fixing, diagnostic, sql, at, at + strlen(word), right);
+    for (size_t i = 0; at != SIZE_MAX && i < FIX_PLACES_MAX; i++) {
+        sql = fixing_edit(fixing, diagnostic, sql, at, at + strlen(word), right);
         at = fix_find_word(sql, at + strlen(right), word);
     }
 }
 
 /* ---- values and names of the spec ---- */
 
-static const char *as_json(struct arena *arena, const char *text)
+const char *fixing_json(struct arena *arena, const char *text)
 {
     json_t *value = json_string(text);
     const char *result = json_print(arena, value);
@@ -217,7 +150,7 @@ static void set_value(struct fixing *fixing, struct diagnostic *diagnostic, cons
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
                        consequence);
     diagnostic_add_value_edit(list, diagnostic, diagnostic->error.pointer,
-                              as_json(fixing->arena, right));
+                              fixing_json(fixing->arena, right));
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -288,7 +221,7 @@ static void fix_listed(struct fixing *fixing, struct diagnostic *diagnostic, con
         if (json_is_string(item) && strcmp(json_string_value(item), name) == 0)
             pointer = arena_sprintf(fixing->arena, "%s/%zu", err->pointer, i);
     }
-    diagnostic_add_value_edit(list, diagnostic, pointer, as_json(fixing->arena, right));
+    diagnostic_add_value_edit(list, diagnostic, pointer, fixing_json(fixing->arena, right));
 }
 
 /* A relation that is not there: the source, table or view with the nearest name. */
@@ -475,7 +408,7 @@ static void fix_window(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     const char *pointer = NULL;
     const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
+    const char *sql = fixing_text(fixing, err, &pointer);
     if (sql == NULL)
         return;
     size_t from = (size_t)err->position, to = (size_t)err->position_end;
@@ -486,45 +419,17 @@ static void fix_window(struct fixing *fixing, struct diagnostic *diagnostic)
     struct diagnostics *list = fixing->validation->diagnostics;
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Use %s", right),
                        "The rows are grouped by windows of this length.");
-    (void)edit_at(fixing, diagnostic, sql, from, to, right);
+    (void)fixing_edit(fixing, diagnostic, sql, from, to, right);
     size_t at = strstr(sql, call) == NULL ? 0 : (size_t)(strstr(sql, call) - sql);
     if (at == from && strstr(sql + to, call) == NULL)
         return; /* it stands there only; else it is selected and grouped by */
     diagnostic_add_fix(list, diagnostic,
                        arena_sprintf(fixing->arena, "Use %s in all places", right),
                        "The rows are grouped by windows of this length.");
-    for (size_t i = 0; i < PLACES_MAX && strstr(sql, call) != NULL; i++) {
+    for (size_t i = 0; i < FIX_PLACES_MAX && strstr(sql, call) != NULL; i++) {
         at = (size_t)(strstr(sql, call) - sql);
-        sql = edit_at(fixing, diagnostic, sql, at, at + strlen(call), right);
+        sql = fixing_edit(fixing, diagnostic, sql, at, at + strlen(call), right);
     }
-}
-
-/* count(DISTINCT x) of a stream. */
-static void fix_distinct(struct fixing *fixing, struct diagnostic *diagnostic)
-{
-    const char *pointer = NULL;
-    const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
-    size_t from = sql == NULL ? 0 : (size_t)err->position;
-    if (sql == NULL || strncasecmp(sql + from, "count", 5) != 0)
-        return;
-    size_t at = from + 5;
-    at += strspn(sql + at, " \t\r\n");
-    at += sql[at] == '(';
-    at += strspn(sql + at, " \t\r\n");
-    if (strncasecmp(sql + at, "DISTINCT", 8) != 0 || fix_is_word_byte(sql[at + 8]))
-        return;
-    at += 8;
-    at += strspn(sql + at, " \t\r\n");
-    size_t to = (size_t)err->position_end;
-    if (at >= to)
-        return;
-    const char *right =
-        arena_sprintf(fixing->arena, "approx_count_distinct(%.*s", (int)(to - at), sql + at);
-    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
-                       arena_sprintf(fixing->arena, "Use %s", right),
-                       "The count is off by about 5 %; the state of a group is of one size.");
-    (void)edit_at(fixing, diagnostic, sql, from, to, right);
 }
 
 /* The gap of a session in a form that is no interval: '1 min'. */
@@ -532,7 +437,7 @@ static void fix_gap(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     const char *pointer = NULL;
     const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
+    const char *sql = fixing_text(fixing, err, &pointer);
     if (sql == NULL || strstr(err->text, "session_window() is no interval") == NULL)
         return;
     size_t from = (size_t)err->position, to = (size_t)err->position_end;
@@ -545,7 +450,8 @@ static void fix_gap(struct fixing *fixing, struct diagnostic *diagnostic)
     diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
                        arena_sprintf(fixing->arena, "Use '%s'", right),
                        "Rows are in sessions that end with a gap of this length.");
-    (void)edit_at(fixing, diagnostic, sql, from, to, arena_sprintf(fixing->arena, "'%s'", right));
+    (void)fixing_edit(fixing, diagnostic, sql, from, to,
+                      arena_sprintf(fixing->arena, "'%s'", right));
 }
 
 /* A duration of window() that is a number, and counts microseconds: 60. */
@@ -553,7 +459,7 @@ static void fix_unit(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     const char *pointer = NULL;
     const struct error *err = &diagnostic->error;
-    const char *sql = text_of(fixing, err, &pointer);
+    const char *sql = fixing_text(fixing, err, &pointer);
     const char *right =
         strstr(err->text, "without a unit") == NULL ? NULL : strstr(err->text, ", as in ");
     if (sql == NULL || right == NULL)
@@ -562,7 +468,8 @@ static void fix_unit(struct fixing *fixing, struct diagnostic *diagnostic)
     diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
                        arena_sprintf(fixing->arena, "Use %s", right),
                        "The windows are of seconds.");
-    (void)edit_at(fixing, diagnostic, sql, (size_t)err->position, (size_t)err->position_end, right);
+    (void)fixing_edit(fixing, diagnostic, sql, (size_t)err->position, (size_t)err->position_end,
+                      right);
 }
 
 /* A misspelt function. */
@@ -591,14 +498,14 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
     if (right != NULL && err->pointer[0] == '\0') {
         const char *written = error_param(err, "typeName");
         size_t size = written == NULL ? 0 : strcspn(written + 1, "\"(");
-        const char *pointer = NULL, *sql = text_of(fixing, err, &pointer);
+        const char *pointer = NULL, *sql = fixing_text(fixing, err, &pointer);
         if (size > 0 && sql != NULL && written[size + 1] == '(' && strcmp(right, "DECIMAL") != 0) {
             /* with parameters that the type does not take */
             diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
                                arena_sprintf(fixing->arena, "Use %s", right),
                                "The value has this type.");
-            (void)edit_at(fixing, diagnostic, sql, (size_t)err->position, (size_t)err->position_end,
-                          right);
+            (void)fixing_edit(fixing, diagnostic, sql, (size_t)err->position,
+                              (size_t)err->position_end, right);
         } else if (size > 0)
             replace_at(fixing, diagnostic, arena_strndup(fixing->arena, written + 1, size), right,
                        "The value has this type.");
@@ -628,174 +535,6 @@ static void fix_type(struct fixing *fixing, struct diagnostic *diagnostic)
     diagnostic_add_text_edit(
         list, diagnostic, err->pointer, piece,
         arena_sprintf(fixing->arena, "%.*s%s", (int)(from - start), schema + start, right));
-}
-
-/* ---- watermarks ---- */
-
-/* The fix is one of append mode; the query may have another. */
-static void add_append(struct fixing *fixing, struct diagnostic *diagnostic)
-{
-    if (diagnostic->error.status == STATUS__LEGACY_ERROR_TEMP_3102)
-        diagnostic_add_value_edit(fixing->validation->diagnostics, diagnostic, "/outputMode",
-                                  "\"append\"");
-}
-
-static bool is_named(const struct query_spec *spec, const char *column)
-{
-    if (spec->sql != NULL && strcasestr(spec->sql, column) != NULL)
-        return true;
-    for (size_t i = 0; i < spec->view_count; i++)
-        if (spec->views[i].sql != NULL && strcasestr(spec->views[i].sql, column) != NULL)
-            return true;
-    return false;
-}
-
-enum time_column {
-    TIME_NAMED, /* in the SQL: it groups by it */
-    TIME_ANY,
-};
-
-/* Where a watermark is missing: one on a time column of a source without. */
-static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
-                          enum time_column which)
-{
-    const struct query_spec *spec = fixing->validation->spec;
-    struct diagnostics *list = fixing->validation->diagnostics;
-    struct arena *arena = fixing->arena;
-    size_t offered = 0;
-    for (size_t i = 0; i < spec->source_count; i++) {
-        const struct relation_spec *source = &spec->sources[i];
-        const char *options = source->options.pointer;
-        uint32_t fields = source->schema == NULL ? 0 : source->schema->field_count;
-        if (source->watermark.column != NULL || !ends_with(options, "/options"))
-            continue;
-        for (uint32_t j = 0; j < fields && offered < WATERMARKS_MAX; j++) {
-            const struct type_field *field = &source->schema->fields[j];
-            if (field->type->id != TYPE_TIMESTAMP ||
-                (which == TIME_NAMED && !is_named(spec, field->name)))
-                continue;
-            offered++;
-            diagnostic_add_fix(
-                list, diagnostic,
-                arena_sprintf(arena, "Add a watermark on %s of %s", field->name, source->name),
-                "A row comes out once, when the watermark has passed it; input that is later than "
-                "10 minutes is left out.");
-            diagnostic_add_value_edit(
-                list, diagnostic,
-                arena_sprintf(arena, "%.*s/watermark", (int)(strlen(options) - strlen("/options")),
-                              options),
-                arena_sprintf(arena, "{\"column\":%s,\"delay\":\"10 minutes\"}",
-                              as_json(arena, field->name)));
-            if (strstr(diagnostic->error.text, "only the output mode append") != NULL)
-                add_append(fixing, diagnostic);
-        }
-    }
-}
-
-static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, const char *key)
-{
-    const char *pointer = NULL;
-    const char *sql = sql_of(fixing, &diagnostic->error, &pointer);
-    struct arena *arena = fixing->arena;
-    if (sql == NULL)
-        return;
-    int position = diagnostic->error.position;
-    size_t start = position < 0 || (size_t)position > strlen(sql) ? 0 : (size_t)position;
-    size_t group = fix_group_by(sql, start);
-    size_t distinct = fix_find_word(sql, start, "DISTINCT");
-    struct diagnostics *list = fixing->validation->diagnostics;
-    static const char consequence[] = "Each of them has rows of its own, which come out once, when "
-                                      "the watermark has passed them.";
-    if (group != SIZE_MAX || distinct == SIZE_MAX) {
-        size_t at = group == SIZE_MAX ? strlen(sql) : group;
-        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Group by %s, too", key),
-                           consequence);
-        (void)edit_at(fixing, diagnostic, sql, at, at,
-                      arena_sprintf(arena, group == SIZE_MAX ? " GROUP BY %s" : " %s,", key));
-    } else {
-        size_t at = distinct + strlen("DISTINCT");
-        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "Select %s, too", key),
-                           consequence);
-        (void)edit_at(fixing, diagnostic, sql, at, at, arena_sprintf(arena, " %s,", key));
-    }
-    add_append(fixing, diagnostic);
-}
-
-/* The bound of a window where the window is meant, which the watermark stands on: in one place, and
- * in all. */
-static void fix_bounds_of(struct fixing *fixing, struct diagnostic *diagnostic, const char *sql,
-                          size_t *tried)
-{
-    static const char consequence[] =
-        "The watermark knows when the window is over; its rows come out once, then.";
-    struct diagnostics *list = fixing->validation->diagnostics;
-    struct arena *arena = fixing->arena;
-    struct fix_bound bound = {0};
-    while (sql != NULL && *tried < BOUNDS_MAX && fix_window_bound(sql, bound.to, &bound)) {
-        const char *written = arena_strndup(arena, sql + bound.from, bound.to - bound.from);
-        const char *window = arena_strndup(arena, sql + bound.from, bound.dot - bound.from);
-        const char *title = arena_sprintf(arena, "Use %s instead of %s", window, written);
-        ++*tried;
-        diagnostic_add_fix(list, diagnostic, title, consequence);
-        (void)edit_at(fixing, diagnostic, sql, bound.from, bound.to, window);
-        add_append(fixing, diagnostic);
-        size_t at = fix_find_word(sql, 0, written);
-        if (at != bound.from || fix_find_word(sql, bound.to, written) == SIZE_MAX)
-            continue;
-        diagnostic_add_fix(list, diagnostic, arena_sprintf(arena, "%s in all places", title),
-                           consequence);
-        const char *pointer = pointer_of(fixing, &diagnostic->error, sql);
-        for (size_t i = 0; at != SIZE_MAX && i < PLACES_MAX; i++) {
-            diagnostic_add_text_edit(list, diagnostic, pointer, written, window);
-            at = fix_find_word(sql, at + 1, written);
-        }
-        add_append(fixing, diagnostic);
-    }
-}
-
-/* A watermark that the grouping does not use: by the window of which only a bound is read; by
- * windows of its column, or by the column, as the reason names them. */
-static void fix_grouping(struct fixing *fixing, struct diagnostic *diagnostic)
-{
-    static const char such[] = "such as window(";
-    const struct query_spec *spec = fixing->validation->spec;
-    const char *said = strstr(diagnostic->error.text, such);
-    const char *end = said == NULL ? NULL : strstr(said, ", '");
-    const char *close = end == NULL ? NULL : strchr(end, ')');
-    size_t tried = 0;
-    fix_bounds_of(fixing, diagnostic, spec->sql, &tried);
-    for (size_t i = 0; i < spec->view_count; i++)
-        fix_bounds_of(fixing, diagnostic, spec->views[i].sql, &tried);
-    if (close != NULL) {
-        const char *call = said + strlen("such as "), *name = said + strlen(such);
-        add_grouping(fixing, diagnostic,
-                     arena_strndup(fixing->arena, call, (size_t)(close + 1 - call)));
-        add_grouping(fixing, diagnostic, arena_strndup(fixing->arena, name, (size_t)(end - name)));
-    }
-}
-
-/* A join of streams without a bound: the one that the reason names, at the end of ON. */
-static void fix_join_bound(struct fixing *fixing, struct diagnostic *diagnostic)
-{
-    static const char say[] = "Say in ON ", as[] = ", as in ";
-    const struct error *err = &diagnostic->error;
-    const char *pointer = NULL;
-    const char *sql = text_of(fixing, err, &pointer);
-    const char *said = strstr(err->text, say);
-    const char *bound = said == NULL ? NULL : strstr(said, as);
-    if (sql == NULL || bound == NULL)
-        return;
-    bound += strlen(as);
-    size_t from = (size_t)err->position, to = (size_t)err->position_end;
-    if (fix_find_word(sql, from, "ON") >= to || fix_find_word(sql, from, "OR") < to)
-        return;
-    diagnostic_add_fix(fixing->validation->diagnostics, diagnostic,
-                       arena_sprintf(fixing->arena, "Add %s", bound),
-                       strstr(said, "INTERVAL") == NULL
-                           ? "Rows meet those of their own window, and are forgotten with it."
-                           : "Rows meet those that are at most 10 minutes later, and are forgotten "
-                             "when no such row can come any more; say how far apart they may be.");
-    (void)edit_at(fixing, diagnostic, sql, to, to, arena_sprintf(fixing->arena, " AND %s", bound));
 }
 
 /* ---- all ---- */
@@ -832,29 +571,11 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     switch ((int)diagnostic->error.status) {
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_OPERATION:
-        if (strstr(diagnostic->error.text, "is not used by the grouping") != NULL)
-            fix_grouping(fixing, diagnostic);
-        fix_mode(fixing, diagnostic);
-        fix_watermark(fixing, diagnostic, TIME_NAMED);
-        break;
     case STATUS_STREAMING_OUTPUT_MODE__INVALID:
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
-        fix_mode(fixing, diagnostic);
-        fix_watermark(fixing, diagnostic, TIME_NAMED);
-        break;
     case STATUS__LEGACY_ERROR_TEMP_3102:
     case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
-        if (strcasestr(diagnostic->error.text, "output mode") != NULL)
-            fix_mode(fixing, diagnostic);
-        if (strstr(diagnostic->error.text, "is not used by the grouping") != NULL)
-            fix_grouping(fixing, diagnostic);
-        else if (strstr(diagnostic->error.text, "with a watermark, and only by windows") != NULL)
-            fix_watermark(fixing, diagnostic, TIME_NAMED);
-        fix_join_bound(fixing, diagnostic);
-        if (strstr(diagnostic->error.text, "approx_count_distinct") != NULL)
-            fix_distinct(fixing, diagnostic);
-        if (strstr(diagnostic->error.text, "without") != NULL)
-            fix_watermark(fixing, diagnostic, TIME_ANY);
+        fix_legality(fixing, diagnostic);
         break;
     case STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION:
         fix_word(fixing, diagnostic, "codecName", "availableCodecs");

@@ -196,6 +196,7 @@ static void judge_modes(struct arena *arena, const struct analysis *analysis,
     out->schema_json = take_text(arena, &schema);
     for (int i = 0; i < OUTPUT_MODE_COUNT; i++)
         (void)!analyze_check_mode(analysis, (enum output_mode)i, &out->mode[i]);
+    out->analysis = analysis;
     out->resolved = true;
 }
 

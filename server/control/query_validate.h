@@ -15,6 +15,8 @@
 #define OUTPUT_MODE_COUNT  3 /* append, update, complete */
 #define TRIGGER_KIND_COUNT 6 /* default, processingTime, availableNow, once; those not offered */
 
+struct analysis;
+
 /* An operator that keeps state between batches. */
 struct validation_operator {
     const char *kind; /* as in EXPLAIN: "Aggregate" */
@@ -41,7 +43,8 @@ struct validation_warning {
 struct validation {
     struct diagnostics *diagnostics;
     const struct query_spec *spec;
-    bool resolved; /* names and types are known: modes and schema are there */
+    bool resolved;                   /* names and types are known: modes and schema are there */
+    const struct analysis *analysis; /* of it; once it is planned only its text is left */
     struct error mode[OUTPUT_MODE_COUNT]; /* why not; status OK: legal */
     const char *schema_json;              /* of the output: Spark's JSON form */
     bool analyzed; /* what follows is there; otherwise an error stood in the way */

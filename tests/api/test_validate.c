@@ -779,7 +779,7 @@ static void a_missing_watermark_has_a_fix(void **state)
         json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
         const struct expected place = {NULL, "/sql", OPERATION};
         const json_t *fixes = json_object_get(find(answer, &place), "fixes");
-        const json_t *fix = json_array_get(fixes, json_array_size(fixes) - 1);
+        const json_t *fix = json_array_get(fixes, 0);
         assert_string_equal(text_of(fix, "title"), "Add a watermark on at of s");
         const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
         assert_string_equal(text_of(edit, "pointer"), "/sources/s/watermark");

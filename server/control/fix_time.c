@@ -1,0 +1,285 @@
+/*
+ * See fix_time.h.
+ */
+#include "control/fix_time.h"
+
+#include "base/buffer.h"
+#include "control/fix_name.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct tracing {
+    struct arena *arena;
+    const struct query_spec *spec;
+    struct fix_time *time;
+    size_t view; /* index of the view that was entered last, SIZE_MAX: none */
+    const char *view_column;
+};
+
+static const struct logical_node *topmost_aggregation(const struct logical_node *node)
+{
+    if (node->streaming && (node->kind == LOGICAL_AGGREGATE || node->kind == LOGICAL_DISTINCT))
+        return node;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *found = topmost_aggregation(node->children[i]);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+/* The name as SQL has it. */
+static const char *sql_name(struct arena *arena, const char *name)
+{
+    struct buffer quoted = {0};
+    buffer_add_byte(&quoted, '`');
+    for (const char *at = name; *at != '\0'; at++) {
+        if (*at == '`')
+            buffer_add_byte(&quoted, '`');
+        buffer_add_byte(&quoted, (uint8_t)*at);
+    }
+    buffer_add_byte(&quoted, '`');
+    const char *text = strpbrk(name, ".`") == NULL ? fix_sql_name(arena, buffer_text(&quoted))
+                                                   : arena_strdup(arena, buffer_text(&quoted));
+    buffer_fini(&quoted);
+    return text;
+}
+
+/* ---- where a column comes from ---- */
+
+static bool add_mark(struct tracing *tracing, const char *pointer, const char *column,
+                     const char *relation)
+{
+    struct fix_time *time = tracing->time;
+    for (size_t i = 0; i < time->mark_count; i++)
+        if (strcmp(time->marks[i].pointer, pointer) == 0)
+            return strcmp(time->marks[i].column, column) == 0; /* a stream that is read twice */
+    if (time->mark_count == FIX_MARKS_MAX)
+        return false;
+    time->marks[time->mark_count++] =
+        (struct fix_mark){.pointer = pointer, .column = column, .relation = relation};
+    return true;
+}
+
+static bool mark_relation(struct tracing *tracing, const struct logical_node *node,
+                          const struct attribute *attribute)
+{
+    static const char field[] = "/options";
+    const struct relation_spec *spec = node->relation.spec;
+    const char *options = spec->options.pointer;
+    size_t size = options == NULL ? 0 : strlen(options);
+    if (node->relation.is_table || attribute->hidden || spec->watermark.column != NULL ||
+        size < sizeof field || strcmp(options + size - (sizeof field - 1), field) != 0)
+        return false;
+    return add_mark(
+        tracing,
+        arena_sprintf(tracing->arena, "%.*s/watermark", (int)(size - (sizeof field - 1)), options),
+        sql_name(tracing->arena, attribute->name), spec->name);
+}
+
+/* A column that is computed: on the view that has it as a column of its own. */
+static bool mark_view(struct tracing *tracing)
+{
+    if (tracing->view == SIZE_MAX)
+        return false;
+    const struct view_spec *view = &tracing->spec->views[tracing->view];
+    if (view->watermark.column != NULL)
+        return false;
+    return add_mark(tracing, arena_sprintf(tracing->arena, "/views/%zu/watermark", tracing->view),
+                    tracing->view_column, view->name);
+}
+
+static void enter(struct tracing *tracing, const struct logical_node *node,
+                  const struct attribute *attribute)
+{
+    for (size_t i = 0; node->view != NULL && i < tracing->spec->view_count; i++) {
+        if (strcmp(tracing->spec->views[i].name, node->view) != 0 || tracing->view == i)
+            continue;
+        tracing->view = i;
+        tracing->view_column = sql_name(tracing->arena, attribute->name);
+    }
+}
+
+static bool trace(struct tracing *tracing, const struct logical_node *node, uint32_t id);
+
+static bool trace_expr(struct tracing *tracing, const struct logical_node *node,
+                       const struct expr *expr)
+{
+    if (expr->kind == EXPR_COLUMN)
+        return trace(tracing, node->children[0], expr->column.attribute_id);
+    return expr->type->id == TYPE_TIMESTAMP && mark_view(tracing);
+}
+
+/* Each side of a union has a column of its own at the place. */
+static bool trace_union(struct tracing *tracing, const struct logical_node *node, uint32_t ordinal)
+{
+    struct tracing outside = *tracing;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *child = node->children[i];
+        tracing->view = outside.view;
+        tracing->view_column = outside.view_column;
+        if (ordinal < child->output_count && child->output[ordinal]->event_time)
+            continue; /* it has one */
+        if (ordinal >= child->output_count || !trace(tracing, child, child->output[ordinal]->id))
+            return false;
+    }
+    return tracing->time->mark_count > 0;
+}
+
+/* Adds the watermarks that column `id` of the node's output needs; false: none can stand on it. */
+static bool trace(struct tracing *tracing, const struct logical_node *node, uint32_t id)
+{
+    uint32_t ordinal = 0;
+    const struct attribute *attribute = logical_find_output(node, id, &ordinal);
+    if (attribute == NULL || attribute->event_time || !node->streaming)
+        return false;
+    enter(tracing, node, attribute);
+    switch ((int)node->kind) {
+    case LOGICAL_RELATION:
+        return mark_relation(tracing, node, attribute);
+    case LOGICAL_PROJECT:
+        return trace_expr(tracing, node, node->project.exprs[ordinal]);
+    case LOGICAL_AGGREGATE:
+        return ordinal < node->aggregate.key_count &&
+               trace_expr(tracing, node, node->aggregate.keys[ordinal]);
+    case LOGICAL_EXPAND:
+        if (logical_find_output(node->children[0], id, NULL) != NULL)
+            return trace(tracing, node->children[0], id);
+        for (uint32_t i = 0; i < node->expand.projection_count; i++)
+            if (node->expand.projections[i][ordinal]->kind == EXPR_COLUMN)
+                return trace_expr(tracing, node, node->expand.projections[i][ordinal]);
+        return false;
+    case LOGICAL_TIME_WINDOW:
+        if (ordinal + 1 == node->output_count)
+            return trace_expr(tracing, node, node->time_window.time);
+        return trace(tracing, node->children[0], id);
+    case LOGICAL_SESSION:
+        if (ordinal + 1 == node->output_count)
+            return trace_expr(tracing, node, node->session.time);
+        return trace(tracing, node->children[0], id);
+    case LOGICAL_UNION:
+        return trace_union(tracing, node, ordinal);
+    default:
+        for (uint32_t i = 0; i < node->child_count; i++)
+            if (logical_find_output(node->children[i], id, NULL) != NULL)
+                return trace(tracing, node->children[i], id);
+        return false;
+    }
+}
+
+/* ---- what there is ---- */
+
+/* What the grouping reads: below the SELECT list of a DISTINCT. */
+static const struct logical_node *input_of(const struct logical_node *aggregation)
+{
+    const struct logical_node *below = aggregation->children[0];
+    return aggregation->kind == LOGICAL_DISTINCT && below->kind == LOGICAL_PROJECT
+               ? below->children[0]
+               : below;
+}
+
+/* How the query calls the relation that a column is of: by the qualifier of any column of it. */
+struct calling {
+    const struct logical_node *relation;
+    const char *alias;
+};
+
+static bool see_column(const struct expr *expr, void *arg)
+{
+    struct calling *calling = arg;
+    if (expr->kind == EXPR_COLUMN && expr->column.qualifier != NULL && calling->alias == NULL &&
+        logical_find_output(calling->relation, expr->column.attribute_id, NULL) != NULL)
+        calling->alias = expr->column.qualifier;
+    return calling->alias == NULL;
+}
+
+static enum status see_expr(struct expr **slot, void *arg, struct error *err)
+{
+    (void)err;
+    (void)expr_walk(*slot, see_column, arg);
+    return OK;
+}
+
+static void find_alias(const struct logical_node *node, struct calling *calling)
+{
+    struct logical_node copy = *node;
+    struct error ignored = ERROR_INIT;
+    (void)!logical_each_expr(&copy, see_expr, calling, &ignored);
+    for (uint32_t i = 0; i < node->child_count; i++)
+        find_alias(node->children[i], calling);
+}
+
+static const struct logical_node *relation_of(const struct logical_node *node, uint32_t id)
+{
+    if (node->kind == LOGICAL_RELATION)
+        return logical_find_output(node, id, NULL) == NULL ? NULL : node;
+    const struct logical_node *found = NULL;
+    for (uint32_t i = 0; found == NULL && i < node->child_count; i++)
+        found = relation_of(node->children[i], id);
+    return found;
+}
+
+/* With its relation where another column has the name, too. */
+static const char *name_in(struct arena *arena, const struct logical_node *node,
+                           const struct attribute *attribute)
+{
+    struct calling calling = {.relation = relation_of(node, attribute->id)};
+    bool other = false;
+    for (uint32_t i = 0; i < node->output_count; i++)
+        other = other || (node->output[i] != attribute && !node->output[i]->hidden &&
+                          strcasecmp(node->output[i]->name, attribute->name) == 0);
+    if (other && calling.relation != NULL)
+        find_alias(node, &calling);
+    const char *of = calling.alias == NULL ? attribute->qualifier : calling.alias;
+    const char *name = sql_name(arena, attribute->name);
+    return other && of != NULL ? arena_sprintf(arena, "%s.%s", sql_name(arena, of), name) : name;
+}
+
+static bool traced(struct arena *arena, const struct analysis *analysis,
+                   const struct logical_node *node, uint32_t id, struct fix_time *out)
+{
+    struct tracing tracing = {
+        .arena = arena, .spec = analysis->spec, .time = out, .view = SIZE_MAX};
+    return trace(&tracing, node, id) && out->mark_count > 0;
+}
+
+size_t fix_times(struct arena *arena, const struct analysis *analysis, struct fix_time *out,
+                 size_t room)
+{
+    const struct logical_node *top = topmost_aggregation(analysis->root);
+    size_t count = 0;
+    for (uint32_t i = 0; top != NULL && i < top->output_count && count < room; i++) {
+        bool key = top->kind == LOGICAL_DISTINCT || i < top->aggregate.key_count;
+        out[count] = (struct fix_time){.grouped = true, .name = top->output[i]->name};
+        if (key && (top->output[i]->is_window || top->output[i]->type->id == TYPE_TIMESTAMP) &&
+            traced(arena, analysis, top, top->output[i]->id, &out[count]))
+            count++;
+    }
+    if (top == NULL || count > 0)
+        return count;
+    const struct logical_node *input = input_of(top);
+    for (uint32_t i = 0; i < input->output_count && count < room; i++) {
+        const struct attribute *attribute = input->output[i];
+        out[count] = (struct fix_time){.name = name_in(arena, input, attribute)};
+        if (attribute->type->id == TYPE_TIMESTAMP && !attribute->hidden &&
+            traced(arena, analysis, input, attribute->id, &out[count]))
+            count++;
+    }
+    return count;
+}
+
+size_t fix_keys(struct arena *arena, const struct analysis *analysis, const char **out, size_t room)
+{
+    const struct logical_node *top = topmost_aggregation(analysis->root);
+    const struct logical_node *input = top == NULL ? NULL : input_of(top);
+    size_t count = 0;
+    for (uint32_t i = 0; input != NULL && i < input->output_count && count < room; i++) {
+        const struct attribute *attribute = input->output[i];
+        enum type_id type = attribute->type->id;
+        if (!attribute->hidden && !attribute->is_window &&
+            (type == TYPE_STRING || type == TYPE_LONG || type == TYPE_INT))
+            out[count++] = name_in(arena, input, attribute);
+    }
+    return count;
+}
