@@ -193,13 +193,22 @@ static enum status common_types(struct analyzer *analyzer, const struct ast_term
     return OK;
 }
 
+/* What is not possible there is the operation, not what it is between. */
+static void place_set(struct analyzer *analyzer, const struct ast_term *ast,
+                      struct logical_node *node)
+{
+    bool written = ast->set.word_end > 0;
+    analyzer_node(analyzer, node, written ? ast->set.word : ast->position,
+                  written ? ast->set.word_end : ast->position_end);
+}
+
 static struct logical_node *set_node(struct analyzer *analyzer, const struct ast_term *ast,
                                      struct logical_node *left, struct logical_node *right)
 {
     struct logical_node *children[] = {left, right};
     enum logical_kind kind = ast->set.kind == AST_SET_UNION ? LOGICAL_UNION : LOGICAL_SET_OPERATION;
     struct logical_node *node = logical_new(analyzer->arena, kind, children, 2);
-    analyzer_node(analyzer, node, ast->position, ast->position_end);
+    place_set(analyzer, ast, node);
     node->output_count = left->output_count;
     node->output =
         arena_new_object(analyzer->arena, (left->output_count + 1) * sizeof(struct attribute *));
@@ -231,7 +240,7 @@ enum status resolve_set_operation(struct analyzer *analyzer, const struct ast_te
     out->node = set_node(analyzer, ast, a, b);
     if (ast->set.kind == AST_SET_UNION && ast->set.quantifier != AST_QUANTIFIER_ALL) {
         out->node = logical_over(analyzer->arena, LOGICAL_DISTINCT, out->node);
-        analyzer_node(analyzer, out->node, ast->position, ast->position_end);
+        place_set(analyzer, ast, out->node);
     }
     out->scope = scope_new(analyzer, out->node, NULL, left->scope->outer);
     return OK;

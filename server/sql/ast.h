@@ -731,6 +731,7 @@ struct ast_term {
             enum ast_set_kind kind;
             enum ast_quantifier quantifier; /* NONE and DISTINCT mean the same */
             struct ast_term *left, *right;
+            int word, word_end; /* UNION ALL; both 0 where no word stands between the terms */
         } set;
         struct {
             struct ast_term *input;

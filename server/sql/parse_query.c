@@ -228,8 +228,10 @@ static enum status set_operation(struct parser *parser, enum ast_set_kind kind,
     struct ast_term *term = new_term(parser, AST_TERM_SET, (*left)->position);
     term->set.kind = kind;
     term->set.left = *left;
+    term->set.word = parser_position(parser);
     parser_skip(parser, 1);
     TRY(parser_set_quantifier(parser, &term->set.quantifier));
+    term->set.word_end = parser_position_end(parser);
     TRY(kind == AST_SET_INTERSECT ? parser_query_primary(parser, &term->set.right)
                                   : intersection(parser, &term->set.right));
     TRY(parser_higher(parser));

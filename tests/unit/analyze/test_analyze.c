@@ -146,6 +146,28 @@ static void an_error_in_a_view_says_in_which(void **state)
     fixture_close(&fixture);
 }
 
+/* The operation is what a stream cannot have, not the two queries that it stands between. */
+static void a_set_operation_is_refused_at_its_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *word;
+    } cases[] = {
+        {"SELECT visitor FROM clicks UNION SELECT visitor FROM clicks", "UNION"},
+        {"SELECT visitor FROM clicks UNION DISTINCT SELECT visitor FROM clicks", "UNION DISTINCT"},
+        {"SELECT visitor FROM clicks INTERSECT SELECT visitor FROM clicks", "INTERSECT"},
+        {"SELECT url FROM pages UNION ALL SELECT visitor FROM clicks", "UNION ALL"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fixture;
+        fixture_open(&fixture);
+        assert_int_not_equal(fixture_analyze(&fixture, cases[i].sql, "append", false), OK);
+        assert_int_equal(fixture.err.position, strstr(cases[i].sql, cases[i].word) - cases[i].sql);
+        assert_int_equal(fixture.err.position_end - fixture.err.position, strlen(cases[i].word));
+        fixture_close(&fixture);
+    }
+}
+
 static void streams_are_legal_by_the_rules(void **state)
 {
     (void)state;
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_window_that_cannot_be_is_the_reason),
         cmocka_unit_test(an_error_in_a_view_says_in_which),
         cmocka_unit_test(streams_are_legal_by_the_rules),
+        cmocka_unit_test(a_set_operation_is_refused_at_its_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
