@@ -448,6 +448,8 @@ static void restore(struct control *control, const struct catalog_entry *entry)
                         (struct log_field[]){log_text("queryName", entry->definition->name), {0}});
     else /* a worker that goes on without a batch does not say it */
         query->now.last_batch_id = report_last_batch(control, entry->definition);
+    if (!entry->damaged)
+        query_record_lost_ends(control, query);
     query_publish(control, query);
 }
 

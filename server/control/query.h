@@ -98,6 +98,8 @@ void query_begin_streak(struct query *query);
 void query_want_start(struct control *control, struct query *query, const char *reason);
 void query_want_stop(struct control *control, struct query *query, bool immediate);
 /* The list of runs has it from then on. */
+/* Of runs whose server did not see their end. */
+void query_record_lost_ends(struct control *control, struct query *query);
 void query_record_rewind(struct control *control, struct query *query, int64_t from_batch,
                          int64_t to_batch);
 /* RESULTS_NOT_AVAILABLE with the reason, which is the sink if that one keeps no rows. */

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/metric.h"
 #include "base/path.h"
+#include "control/reports.h"
 #include "spec/json_reader.h"
 #include "supervisor/restart_policy.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define UNKNOWN_BATCH      INT64_MIN
 #define START_PARALLEL     4        /* workers that are starting at a time */
 #define IMMEDIATE_GRACE_US 10000000 /* after that an immediate stop is a SIGKILL */
 #define ORPHAN_LOCK_US     60000000 /* how long an old worker may still hold its checkpoint */
@@ -202,22 +204,44 @@ static void record_start(struct control *control, struct query *query)
     run_line(control, query, &line);
 }
 
-static void record_end(struct control *control, struct query *query, const char *how,
-                       const struct error *error)
+/* `last_batch`: UNKNOWN_BATCH if it is not known. */
+static void write_end(struct control *control, struct query *query, const char *run_id,
+                      const char *how, int64_t last_batch, const struct error *error)
 {
-    if (query->now.run_id[0] == '\0')
-        return; /* it did not come to a run */
     char ended[CLOCK_ISO_SIZE];
     clock_format_iso(now_us(control), ended);
     struct buffer line = {0};
-    buffer_printf(&line, "{\"runId\":\"%s\",\"endedAt\":\"%s\",\"end\":\"%s\",\"lastBatchId\":%lld",
-                  query->now.run_id, ended, how, (long long)query->now.last_batch_id);
+    buffer_printf(&line, "{\"runId\":\"%s\",\"endedAt\":\"%s\",\"end\":\"%s\"", run_id, ended, how);
+    if (last_batch != UNKNOWN_BATCH)
+        buffer_printf(&line, ",\"lastBatchId\":%lld", (long long)last_batch);
     if (error != NULL) {
         buffer_printf(&line, ",\"condition\":\"%s\",\"detail\":", status_name(error->status));
         buffer_add_json_string(&line, bytes_of_text(error->text));
     }
     buffer_add_byte(&line, '}');
     run_line(control, query, &line);
+}
+
+static void record_end(struct control *control, struct query *query, const char *how,
+                       const struct error *error)
+{
+    if (query->now.run_id[0] != '\0') /* else it did not come to a run */
+        write_end(control, query, query->now.run_id, how, query->now.last_batch_id, error);
+}
+
+/* The worker ends, after its batch, when it finds that the server is gone. */
+void query_record_lost_ends(struct control *control, struct query *query)
+{
+    struct open_runs runs;
+    report_open_runs(query->now.definition, &runs);
+    for (size_t i = 0; i < runs.count; i++) {
+        struct error err = ERROR_INIT;
+        (void)error_raise(&err, STATUS_WORKER_DIED, "reason",
+                          "the server was killed, and a worker ends without its server", NULL);
+        write_end(control, query, runs.ids[i], "FAILED", UNKNOWN_BATCH, &err);
+    }
+    if (runs.count > 0)
+        history_rest(query->runs_log);
 }
 
 static void decide_end(struct control *control, struct query *query, enum run_end end,

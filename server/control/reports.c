@@ -11,6 +11,11 @@
 #include "spec/json_reader.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RUNS_NAME "runs.ndjson"
+#define RUNS_READ 400 /* lines */
 
 static const char *kind_name(enum option_kind kind)
 {
@@ -165,11 +170,11 @@ enum status report_state(struct control *control, const struct query_snapshot *q
     return control_engine(control)->state(&it, request, out, err);
 }
 
-static enum status read_history(const struct query_snapshot *query, const char *name, size_t count,
-                                struct buffer *out, struct error *err)
+static enum status read_history(const struct query_definition *definition, const char *name,
+                                size_t count, struct buffer *out, struct error *err)
 {
     struct buffer path = {0};
-    buffer_printf(&path, "%s/%s", query->definition->directory, name);
+    buffer_printf(&path, "%s/%s", definition->directory, name);
     enum status status = history_read(buffer_text(&path), count, out, err);
     buffer_fini(&path);
     return status;
@@ -179,12 +184,55 @@ enum status report_progress(struct control *control, const struct query_snapshot
                             size_t count, struct buffer *out, struct error *err)
 {
     (void)control;
-    return read_history(query, "progress.ndjson", count, out, err);
+    return read_history(query->definition, "progress.ndjson", count, out, err);
 }
 
 enum status report_runs(struct control *control, const struct query_snapshot *query,
                         struct buffer *out, struct error *err)
 {
     (void)control;
-    return read_history(query, "runs.ndjson", 400, out, err);
+    return read_history(query->definition, RUNS_NAME, RUNS_READ, out, err);
+}
+
+static void drop_run(struct open_runs *runs, size_t at)
+{
+    runs->count--;
+    memmove(runs->ids[at], runs->ids[at + 1], (runs->count - at) * sizeof runs->ids[0]);
+}
+
+static void note_event(struct open_runs *runs, const json_t *event)
+{
+    const char *id = json_string_value(json_object_get(event, "runId"));
+    if (id == NULL)
+        return;
+    if (json_object_get(event, "end") == NULL) {
+        if (runs->count == OPEN_RUNS_MAX)
+            drop_run(runs, 0);
+        (void)snprintf(runs->ids[runs->count++], sizeof runs->ids[0], "%s", id);
+        return;
+    }
+    for (size_t i = runs->count; i-- > 0;)
+        if (strcmp(runs->ids[i], id) == 0)
+            drop_run(runs, i);
+}
+
+void report_open_runs(const struct query_definition *definition, struct open_runs *out)
+{
+    struct error ignored = ERROR_INIT;
+    struct buffer lines = {0};
+    out->count = 0;
+    if (read_history(definition, RUNS_NAME, RUNS_READ, &lines, &ignored) != OK)
+        error_clear(&ignored);
+    for (size_t at = 0; at < lines.size_bytes;) {
+        const uint8_t *line = lines.data + at;
+        const uint8_t *end = memchr(line, '\n', lines.size_bytes - at);
+        size_t size = end == NULL ? lines.size_bytes - at : (size_t)(end - line);
+        json_t *event = NULL;
+        if (json_load(bytes_of(line, size), &event, &ignored) == OK)
+            note_event(out, event);
+        error_clear(&ignored);
+        json_decref(event);
+        at += size + 1;
+    }
+    buffer_fini(&lines);
 }

@@ -54,4 +54,15 @@ MUST_USE enum status report_progress(struct control *control, const struct query
 MUST_USE enum status report_runs(struct control *control, const struct query_snapshot *query,
                                  struct buffer *out, struct error *err);
 
+#define OPEN_RUNS_MAX 8
+
+/* Runs that have begun and whose end is not recorded, oldest first; the newest if there are more.
+ */
+struct open_runs {
+    char ids[OPEN_RUNS_MAX][UUID_TEXT_SIZE];
+    size_t count;
+};
+/* A list that cannot be read has none. */
+void report_open_runs(const struct query_definition *definition, struct open_runs *out);
+
 #endif

@@ -184,12 +184,36 @@ static void a_worker_that_falls_silent_while_it_starts_is_unknown(void **state)
     await_state(&server, "slow", "STOPPED");
 }
 
+/* The run of the server's earlier life has ended, with a cause, and the next one is another. */
+static void a_run_ends_with_its_server(void **state)
+{
+    (void)state;
+    json_decref(post(&server, "/v1/queries", CREATE("orphan"), 201));
+    await_state(&server, "orphan", "RUNNING");
+    server_kill(&server);
+    server_restart(&server, quick_restarts);
+    await_state(&server, "orphan", "RUNNING");
+    json_t *document = get(&server, "/v1/queries/orphan/runs", 200);
+    const json_t *runs = json_object_get(document, "runs");
+    const json_t *first = json_array_get(runs, 0);
+    assert_string_equal(text_of(first, "end"), "FAILED");
+    assert_string_equal(text_of(first, "condition"), "WORKER_DIED");
+    assert_non_null(strstr(text_of(first, "detail"), "the server was killed"));
+    assert_true(json_is_string(json_object_get(first, "endedAt")));
+    const json_t *last = json_array_get(runs, json_array_size(runs) - 1);
+    assert_string_equal(text_of(last, "end"), "RUNNING");
+    json_decref(document);
+    json_decref(post(&server, "/v1/queries/orphan/stop", NULL, 202));
+    await_state(&server, "orphan", "STOPPED");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deletion_survives_the_server),
         cmocka_unit_test(what_is_asked_of_an_unknown_query_waits),
         cmocka_unit_test(a_worker_that_falls_silent_while_it_starts_is_unknown),
+        cmocka_unit_test(a_run_ends_with_its_server),
     };
     return cmocka_run_group_tests_name("api/server_kills", tests, fixture_setup,
                                        fixture_teardown) != 0;
