@@ -2,6 +2,8 @@
 #include "format/codec.h"
 #include "format_case.h"
 
+#include <stdio.h>
+
 struct write_case {
     const char *format;
     const char *schema;
