@@ -86,6 +86,22 @@ const char *fix_sql_name(struct arena *arena, const char *quoted)
     return bare;
 }
 
+const char *fix_quote_name(struct arena *arena, const char *name)
+{
+    struct buffer quoted = {0};
+    buffer_add_byte(&quoted, '`');
+    for (const char *at = name; *at != '\0'; at++) {
+        if (*at == '`')
+            buffer_add_byte(&quoted, '`');
+        buffer_add_byte(&quoted, (uint8_t)*at);
+    }
+    buffer_add_byte(&quoted, '`');
+    const char *text = strpbrk(name, ".`") == NULL ? fix_sql_name(arena, buffer_text(&quoted))
+                                                   : arena_strdup(arena, buffer_text(&quoted));
+    buffer_fini(&quoted);
+    return text;
+}
+
 const char *fix_last_part(struct arena *arena, const char *name)
 {
     const char *dot = strrchr(name, '.');

@@ -25,6 +25,9 @@ const char *fix_bare_name(struct arena *arena, const char *quoted);
  */
 const char *fix_sql_name(struct arena *arena, const char *quoted);
 
+/* A name as SQL has it: t, `my t`, `null`. */
+const char *fix_quote_name(struct arena *arena, const char *name);
+
 /* `s`.`visitr` -> visitr */
 const char *fix_last_part(struct arena *arena, const char *name);
 

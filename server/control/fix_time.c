@@ -3,7 +3,6 @@
  */
 #include "control/fix_time.h"
 
-#include "base/buffer.h"
 #include "control/fix_name.h"
 
 #include <string.h>
@@ -27,23 +26,6 @@ static const struct logical_node *topmost_aggregation(const struct logical_node 
             return found;
     }
     return NULL;
-}
-
-/* The name as SQL has it. */
-static const char *sql_name(struct arena *arena, const char *name)
-{
-    struct buffer quoted = {0};
-    buffer_add_byte(&quoted, '`');
-    for (const char *at = name; *at != '\0'; at++) {
-        if (*at == '`')
-            buffer_add_byte(&quoted, '`');
-        buffer_add_byte(&quoted, (uint8_t)*at);
-    }
-    buffer_add_byte(&quoted, '`');
-    const char *text = strpbrk(name, ".`") == NULL ? fix_sql_name(arena, buffer_text(&quoted))
-                                                   : arena_strdup(arena, buffer_text(&quoted));
-    buffer_fini(&quoted);
-    return text;
 }
 
 /* ---- where a column comes from ---- */
@@ -75,7 +57,7 @@ static bool mark_relation(struct tracing *tracing, const struct logical_node *no
     return add_mark(
         tracing,
         arena_sprintf(tracing->arena, "%.*s/watermark", (int)(size - (sizeof field - 1)), options),
-        sql_name(tracing->arena, attribute->name), spec->name);
+        fix_quote_name(tracing->arena, attribute->name), spec->name);
 }
 
 /* A column that is computed: on the view that has it as a column of its own. */
@@ -97,7 +79,7 @@ static void enter(struct tracing *tracing, const struct logical_node *node,
         if (strcmp(tracing->spec->views[i].name, node->view) != 0 || tracing->view == i)
             continue;
         tracing->view = i;
-        tracing->view_column = sql_name(tracing->arena, attribute->name);
+        tracing->view_column = fix_quote_name(tracing->arena, attribute->name);
     }
 }
 
@@ -232,8 +214,9 @@ static const char *name_in(struct arena *arena, const struct logical_node *node,
     if (other && calling.relation != NULL)
         find_alias(node, &calling);
     const char *of = calling.alias == NULL ? attribute->qualifier : calling.alias;
-    const char *name = sql_name(arena, attribute->name);
-    return other && of != NULL ? arena_sprintf(arena, "%s.%s", sql_name(arena, of), name) : name;
+    const char *name = fix_quote_name(arena, attribute->name);
+    return other && of != NULL ? arena_sprintf(arena, "%s.%s", fix_quote_name(arena, of), name)
+                               : name;
 }
 
 static bool traced(struct arena *arena, const struct analysis *analysis,

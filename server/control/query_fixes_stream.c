@@ -200,7 +200,7 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
                 arena_sprintf(arena, "%.*s/watermark", (int)(strlen(options) - strlen("/options")),
                               options),
                 arena_sprintf(arena, "{\"column\":%s,\"delay\":\"10 minutes\"}",
-                              fixing_json(arena, fix_sql_name(arena, field->name))));
+                              fixing_json(arena, fix_quote_name(arena, field->name))));
             if (strstr(diagnostic->error.text, "only the output mode append") != NULL)
                 add_append(fixing, diagnostic);
         }
@@ -466,6 +466,11 @@ void fix_legality(struct fixing *fixing, struct diagnostic *diagnostic)
     case STATUS_STREAMING_OUTPUT_MODE__UNSUPPORTED_DATASOURCE:
         fix_output_mode(fixing, diagnostic);
         fix_by_time(fixing, diagnostic);
+        break;
+    case STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK:
+        fix_by_time(fixing, diagnostic);
+        fix_output_mode(fixing, diagnostic);
+        fix_operator(fixing, diagnostic);
         break;
     default:
         fix_output_mode(fixing, diagnostic);
