@@ -268,9 +268,14 @@ static enum status rule_no_distinct_aggregates(const struct checker *checker,
          i++) {
         if (expr_walk(node->aggregate.aggregates[i], find_distinct, &found))
             continue;
+        bool count = strcasecmp(found->aggregate.name, "count") == 0;
         (void)raise_text(checker, node,
-                         "Distinct aggregations are not supported on streaming "
-                         "DataFrames/Datasets. Consider using approx_count_distinct() instead.");
+                         count ? "Distinct aggregations are not supported on streaming "
+                                 "DataFrames/Datasets. Consider using approx_count_distinct() "
+                                 "instead."
+                               : "Distinct aggregations are not supported on streaming "
+                                 "DataFrames/Datasets. Leave DISTINCT out, or drop the duplicates "
+                                 "in a view before (dropDuplicates)");
         at_expr(checker, found);
         return checker->err->status;
     }
@@ -878,6 +883,26 @@ static enum status check_node(const struct checker *checker, const struct logica
     return OK;
 }
 
+static const struct logical_node *unmarked_aggregation(const struct logical_node *node)
+{
+    const struct logical_node *found = is_aggregation(node) && !has_event_key(node) ? node : NULL;
+    for (uint32_t i = 0; found == NULL && i < node->child_count; i++)
+        found = unmarked_aggregation(node->children[i]);
+    return found;
+}
+
+/* What no setting turns off: in append mode an aggregation lets out what the watermark has passed,
+ * so that without one it would never say anything.  Spark ends it with the first batch. */
+static enum status check_can_run(const struct checker *checker)
+{
+    const struct logical_node *found = unmarked_aggregation(checker->analysis->root);
+    if (checker->mode != MODE_APPEND || found == NULL)
+        return OK;
+    error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
+                "Append", "statefulOperator", "aggregations", NULL);
+    return at_node(checker, found);
+}
+
 enum status check_streaming(const struct analysis *analysis, enum output_mode mode,
                             struct error *err)
 {
@@ -892,7 +917,7 @@ enum status check_streaming(const struct analysis *analysis, enum output_mode mo
     };
     TRY(plan_rules[0](&checker, analysis->root));
     if (!conf_bool(conf, CONF_streaming_unsupportedOperationCheck))
-        return OK;
+        return check_can_run(&checker);
     for (size_t i = 1; i < sizeof plan_rules / sizeof plan_rules[0]; i++)
         TRY(plan_rules[i](&checker, analysis->root));
     return check_node(&checker, analysis->root);

@@ -618,11 +618,40 @@ static void propose(struct fixing *fixing, struct diagnostic *diagnostic)
     }
 }
 
+/* A name that is wrong hides that the mode is, too: the fix of the one then has one of the other.
+ */
+static bool accepted_with_mode(struct fixing *fixing, struct fix *fix)
+{
+    static const char *const modes[] = {"append", "update", "complete"};
+    const struct query_spec *spec = fixing->validation->spec;
+    const struct sink_ops *sink = spec->has_sink ? sink_find(spec->sink.format) : NULL;
+    struct fix_edit **end = &fix->edits;
+    while (*end != NULL)
+        end = &(*end)->next;
+    for (size_t i = 0; i < OUTPUT_MODE_COUNT && !fixing->validation->resolved; i++) {
+        struct fix_edit *edit = arena_new_object(fixing->arena, sizeof *edit);
+        edit->pointer = "/outputMode";
+        edit->value_json = fixing_json(fixing->arena, modes[i]);
+        if ((sink != NULL && !sink->modes[i]) || strcasecmp(spec->output_mode, modes[i]) == 0 ||
+            fixing->tried++ >= FIXES_MAX)
+            continue;
+        *end = edit;
+        if (accepted(fixing, fix)) {
+            fix->title = arena_sprintf(fixing->arena, "%s, and %s mode", fix->title, modes[i]);
+            return true;
+        }
+        *end = NULL;
+    }
+    return false;
+}
+
 /* Keeps the fixes that are accepted. */
 static void keep_accepted(struct fixing *fixing, struct diagnostic *diagnostic)
 {
     for (struct fix **link = &diagnostic->fixes; *link != NULL;) {
         bool good = fixing->tried++ < FIXES_MAX && accepted(fixing, *link);
+        if (!good && diagnostic->error.status == STATUS_UNRESOLVED_COLUMN__WITH_SUGGESTION)
+            good = accepted_with_mode(fixing, *link);
         (*link)->validated = good;
         if (good)
             link = &(*link)->next;

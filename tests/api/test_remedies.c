@@ -276,6 +276,51 @@ static void a_session_gets_another_key(void **state)
     expect_offers(offers, sizeof offers / sizeof offers[0]);
 }
 
+/* A misspelt column hides the mode that is wrong, too. */
+static void a_misspelling_and_a_mode_have_one_fix(void **state)
+{
+    (void)state;
+    static const struct offer offers[] = {
+        {PLAIN,
+         "SELECT kk, count(*) AS c FROM s GROUP BY kk",
+         "append",
+         {"Use k in all places, and update mode"}},
+        {PLAIN, "SELECT sum(vv) AS c FROM s", "append", {"Use v, and update mode"}},
+        {PLAIN, "SELECT sum(vv) AS c FROM s", "update", {"Use v"}},
+        {PLAIN, "SELECT vv FROM s", "complete", {"Use v, and append mode"}},
+    };
+    expect_offers(offers, sizeof offers / sizeof offers[0]);
+}
+
+/* Spark ends such a query with its first batch, whatever the setting says. */
+static void a_setting_does_not_make_append_legal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        bool legal;
+    } cases[] = {
+        {"SELECT k, count(*) AS c FROM s GROUP BY k", false},
+        {"SELECT DISTINCT k FROM s", false},
+        {"SELECT k, count(*) AS c FROM s " BY ", k", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char spec[1024];
+        (void)snprintf(spec, sizeof spec,
+                       "{\"sources\":{" MARKED "},\"sql\":\"%s\",\"sink\":{\"format\":\"noop\"},"
+                       "\"conf\":{\"spark.sql.streaming.unsupportedOperationCheck\":false}}",
+                       cases[i].sql);
+        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
+        const struct expected place = {NULL, "/sql",
+                                       "UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK"};
+        const json_t *said = find(answer, &place);
+        assert_int_equal(said == NULL, cases[i].legal);
+        if (said != NULL)
+            assert_true(json_array_size(json_object_get(said, "fixes")) > 0);
+        json_decref(answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +330,8 @@ int main(void)
         cmocka_unit_test(a_mode_that_is_legal_is_offered),
         cmocka_unit_test(a_clause_is_left_out),
         cmocka_unit_test(a_session_gets_another_key),
+        cmocka_unit_test(a_misspelling_and_a_mode_have_one_fix),
+        cmocka_unit_test(a_setting_does_not_make_append_legal),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
