@@ -507,6 +507,11 @@ static bool is_no_marker(const struct expr *expr, void *arg)
     return !is_marker(expr);
 }
 
+bool expr_is_grouping_call(const struct expr *expr)
+{
+    return is_marker(expr);
+}
+
 bool expr_has_grouping_call(const struct expr *expr)
 {
     return !expr_walk(expr, is_no_marker, NULL);

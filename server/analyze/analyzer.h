@@ -250,6 +250,7 @@ bool expr_has_aggregate(const struct expr *expr);
 bool expr_has_window(const struct expr *expr);
 bool expr_has_generator(const struct expr *expr);
 bool expr_has_grouping_call(const struct expr *expr); /* grouping(), grouping_id() */
+bool expr_is_grouping_call(const struct expr *expr);
 
 /* ---- relations and queries (relation.c, query.c, select.c) ---- */
 

@@ -72,9 +72,10 @@ static bool is_watermark(const struct logical_node *node)
     return node->kind == LOGICAL_WATERMARK;
 }
 
-static bool is_any_aggregate(const struct logical_node *node)
+/* One that has a row without rows, too. */
+static bool is_global_aggregate(const struct logical_node *node)
 {
-    return node->kind == LOGICAL_AGGREGATE;
+    return node->kind == LOGICAL_AGGREGATE && node->aggregate.key_count == 0;
 }
 
 static bool is_stream_join(const struct logical_node *node)
@@ -763,12 +764,21 @@ static enum status rule_stream_join_state(const struct checker *checker,
     return status;
 }
 
+/* Spark groups such an aggregation by what the stream has, and joins it with the stream: in append
+ * mode that lacks a watermark.  In other modes rows of the stream come out again and again. */
 static enum status rule_lateral(const struct checker *checker, const struct logical_node *node)
 {
     if (node->kind != LOGICAL_JOIN || !node->join.lateral || !node->children[0]->streaming)
         return OK;
-    if (!is_any_aggregate(node->children[1]) && !has_below(node->children[1], is_any_aggregate))
+    if (!is_global_aggregate(node->children[1]) &&
+        !has_below(node->children[1], is_global_aggregate))
         return OK;
+    if (checker->mode != MODE_APPEND) {
+        error_raise(checker->err, STATUS_NOT_SUPPORTED, "feature",
+                    "LATERAL with an aggregate and no GROUP BY, beside a stream in this mode,",
+                    NULL);
+        return at_node(checker, node);
+    }
     error_raise(checker->err, STATUS_UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK, "outputMode",
                 mode_title(checker->mode), "statefulOperator", "aggregations", NULL);
     return at_node(checker, node);

@@ -609,6 +609,22 @@ static bool is_output(const struct select *select, struct attribute *const *outp
     return false;
 }
 
+/* grouping() of what the list has of the keys is of the keys themselves. */
+static enum status order_by_grouping(struct select *select, struct expr **expr, struct error *err)
+{
+    struct grouping *grouping = &select->grouping;
+    *expr = expr_copy(select->analyzer->arena, *expr);
+    for (uint32_t i = 0; i < (*expr)->arg_count; i++) {
+        struct expr **arg = &(*expr)->args[i];
+        if ((*arg)->kind != EXPR_COLUMN)
+            continue;
+        for (uint32_t k = 0; k < grouping->keys.count; k++)
+            if ((*arg)->column.attribute_id == grouping->key_attributes[k]->id)
+                *arg = grouping->keys.items[k];
+    }
+    return grouping_rewrite(select->analyzer, grouping, expr, err);
+}
+
 /* An ORDER BY expression over an aggregate: outputs stay, the rest has to be keys, aggregates. */
 static enum status order_over_aggregate(struct select *select, struct attribute *const *output,
                                         struct expr **expr, struct error *err)
@@ -621,6 +637,8 @@ static enum status order_over_aggregate(struct select *select, struct attribute 
             return grouping_rewrite(analyzer, &select->grouping, expr, err);
     if ((*expr)->kind == EXPR_AGGREGATE || (*expr)->kind == EXPR_COLUMN || (*expr)->arg_count == 0)
         return grouping_rewrite(analyzer, &select->grouping, expr, err);
+    if (expr_is_grouping_call(*expr))
+        return order_by_grouping(select, expr, err);
     *expr = expr_copy(analyzer->arena, *expr);
     for (uint32_t i = 0; i < (*expr)->arg_count; i++)
         TRY(order_over_aggregate(select, output, &(*expr)->args[i], err));
