@@ -236,6 +236,12 @@ static void add_times(struct buffer *out, const struct physical_plan *plan,
     if (node->kind == PLAN_AGGREGATE)
         for (uint32_t i = 0; i < node->aggregate.key_count; i++)
             expr_walk(node->aggregate.keys[i], find_times, &times);
+    for (uint32_t i = 0; node->kind == PLAN_JOIN && i < node->join.key_count; i++) {
+        times.input = node->children[0];
+        expr_walk(node->join.left_keys[i], find_times, &times);
+        times.input = node->children[1];
+        expr_walk(node->join.right_keys[i], find_times, &times);
+    }
     if (node->kind == PLAN_DEDUP)
         for (uint32_t i = 0; i < node->dedup.column_count; i++)
             add_time_of(&times, times.input, node->dedup.columns[i]);
@@ -371,6 +377,7 @@ static void add_operator(struct buffer *out, const struct physical_plan *plan,
         add_exprs(out, "rightKeys", node->join.right_keys, node->join.key_count, node->children[1]);
         add_columns(out, "left", node->children[0]->schema);
         add_columns(out, "right", node->children[1]->schema);
+        add_times(out, plan, node);
         break;
     case PLAN_SESSION:
         add_exprs(out, "keys", node->session.keys, node->session.key_count, node->children[0]);
