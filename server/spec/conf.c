@@ -173,7 +173,7 @@ static enum status value_check(const struct conf_def *def, const char *value, st
     case BOOL:
         if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0)
             return mismatch(def, value, "boolean", err);
-        return OK;
+        return *def->choices == '\0' ? OK : choice_check(def, value, err);
     case INT:
         if (!is_integer(value, &number))
             return mismatch(def, value, "int", err);
@@ -195,7 +195,7 @@ static enum status value_check(const struct conf_def *def, const char *value, st
     case DURATION:
         return is_duration(value, &number) ? OK : mismatch(def, value, "duration", err);
     case TEXT:
-        return OK;
+        return *def->choices == '\0' ? OK : choice_check(def, value, err);
     case CHOICE:
         return choice_check(def, value, err);
     case ZONE:

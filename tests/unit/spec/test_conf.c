@@ -38,6 +38,13 @@ static void entries_are_checked_by_table(void **state)
         {"no duration", "spark.sql.streaming.pollingDelay", "soon",
          STATUS_INVALID_CONF_VALUE__TYPE_MISMATCH},
         {"a size", "spark.sql.files.maxPartitionBytes", "64m", OK},
+        {"what there is", "spark.sql.streaming.statefulOperator.allowMultiple", "true", OK},
+        {"what there is not", "spark.sql.streaming.statefulOperator.allowMultiple", "false",
+         STATUS_INVALID_CONF_VALUE__OUT_OF_RANGE_OF_OPTIONS},
+        {"a state store of Spark", "spark.sql.streaming.stateStore.providerClass",
+         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider", OK},
+        {"no state store", "spark.sql.streaming.stateStore.providerClass", "x",
+         STATUS_INVALID_CONF_VALUE__OUT_OF_RANGE_OF_OPTIONS},
         {"a misspelled name", "spark.sql.shuffel.partitions", "8", STATUS_UNKNOWN_CONF},
         {"names are of exact case", "spark.sql.ANSI.enabled", "true", STATUS_UNKNOWN_CONF},
     };
