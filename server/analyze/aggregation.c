@@ -733,6 +733,31 @@ static enum status merge_sessions(struct analyzer *analyzer, struct logical_node
     return OK;
 }
 
+enum status distinct_node(struct analyzer *analyzer, struct logical_node **node, struct error *err)
+{
+    struct arena *arena = analyzer->arena;
+    struct logical_node *child = *node;
+    uint32_t count = child->output_count;
+    struct attribute **output = child->output;
+    struct expr **keys = arena_new_object(arena, (count + 1) * sizeof(struct expr *));
+    bool sessions = false, grouped = false;
+    for (uint32_t i = 0; i < count; i++) {
+        sessions = sessions || session_of(*node, output[i]->id, &grouped) != NULL;
+        keys[i] = attribute_expr(arena, output[i]);
+        TRY(merge_sessions(analyzer, &child, &keys[i], err));
+    }
+    if (!sessions) {
+        *node = logical_over(arena, LOGICAL_DISTINCT, *node);
+        return OK;
+    }
+    *node = logical_over(arena, LOGICAL_AGGREGATE, child);
+    (*node)->output = output;
+    (*node)->output_count = (*node)->aggregate.key_count = count;
+    (*node)->aggregate.keys = keys;
+    (*node)->aggregate.aggregates = arena_new_object(arena, sizeof(struct expr *));
+    return OK;
+}
+
 enum status grouping_node(struct analyzer *analyzer, struct grouping *grouping,
                           struct logical_node *child, struct logical_node **out, struct error *err)
 {

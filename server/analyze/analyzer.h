@@ -406,6 +406,10 @@ MUST_USE enum status grouping_node(struct analyzer *analyzer, struct grouping *g
                                    struct logical_node *child, struct logical_node **out,
                                    struct error *err);
 
+/* DISTINCT over *node; of sessions it is a grouping, as it makes one of those that touch. */
+MUST_USE enum status distinct_node(struct analyzer *analyzer, struct logical_node **node,
+                                   struct error *err);
+
 /* Puts the window functions of the expressions into a node over *node. */
 void extract_windows(struct analyzer *analyzer, struct expr **slots, uint32_t count,
                      struct logical_node **node);

@@ -793,7 +793,7 @@ static enum status build_distinct(struct select *select, struct logical_node **n
     for (uint32_t i = 0; i < (*node)->output_count; i++)
         TRY(check_set_column(analyzer, (*node)->output[i], (*node)->output[i]->type,
                              select->ast->position, select->ast->position_end, err));
-    *node = logical_over(analyzer->arena, LOGICAL_DISTINCT, *node);
+    TRY(distinct_node(analyzer, node, err));
     analyzer_node(analyzer, *node, select->ast->position, select->ast->position_end);
     return OK;
 }
