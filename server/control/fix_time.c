@@ -12,8 +12,9 @@ struct tracing {
     struct arena *arena;
     const struct query_spec *spec;
     struct fix_time *time;
-    size_t view; /* index of the view that was entered last, SIZE_MAX: none */
-    const char *view_column;
+    size_t view;             /* index of the view whose text this is, SIZE_MAX: the query's own */
+    const char *reader;      /* the text that reads it; NULL: it began here */
+    const char *view_column; /* as the reader sees it */
 };
 
 static const struct logical_node *topmost_aggregation(const struct logical_node *node)
@@ -30,17 +31,15 @@ static const struct logical_node *topmost_aggregation(const struct logical_node 
 
 /* ---- where a column comes from ---- */
 
-static bool add_mark(struct tracing *tracing, const char *pointer, const char *column,
-                     const char *relation)
+static bool add_mark(struct tracing *tracing, const struct fix_mark *mark)
 {
     struct fix_time *time = tracing->time;
     for (size_t i = 0; i < time->mark_count; i++)
-        if (strcmp(time->marks[i].pointer, pointer) == 0)
-            return strcmp(time->marks[i].column, column) == 0; /* a stream that is read twice */
+        if (strcmp(time->marks[i].pointer, mark->pointer) == 0)
+            return strcmp(time->marks[i].column, mark->column) == 0; /* it is read twice */
     if (time->mark_count == FIX_MARKS_MAX)
         return false;
-    time->marks[time->mark_count++] =
-        (struct fix_mark){.pointer = pointer, .column = column, .relation = relation};
+    time->marks[time->mark_count++] = *mark;
     return true;
 }
 
@@ -54,33 +53,49 @@ static bool mark_relation(struct tracing *tracing, const struct logical_node *no
     if (node->relation.is_table || attribute->hidden || spec->watermark.column != NULL ||
         size < sizeof field || strcmp(options + size - (sizeof field - 1), field) != 0)
         return false;
-    return add_mark(
-        tracing,
-        arena_sprintf(tracing->arena, "%.*s/watermark", (int)(size - (sizeof field - 1)), options),
-        fix_quote_name(tracing->arena, attribute->name), spec->name);
+    const struct fix_mark mark = {
+        .pointer = arena_sprintf(tracing->arena, "%.*s/watermark", (int)(size - (sizeof field - 1)),
+                                 options),
+        .column = fix_quote_name(tracing->arena, attribute->name),
+        .relation = spec->name,
+    };
+    return add_mark(tracing, &mark);
 }
 
-/* A column that is computed: on the view that has it as a column of its own. */
+/* A column that is computed: on the view that has it as a column of its own, or where its text is
+ * read. */
 static bool mark_view(struct tracing *tracing)
 {
-    if (tracing->view == SIZE_MAX)
+    if (tracing->view == SIZE_MAX || tracing->reader == NULL)
         return false;
     const struct view_spec *view = &tracing->spec->views[tracing->view];
-    if (view->watermark.column != NULL)
-        return false;
-    return add_mark(tracing, arena_sprintf(tracing->arena, "/views/%zu/watermark", tracing->view),
-                    tracing->view_column, view->name);
+    const struct fix_mark mark = {
+        .pointer = arena_sprintf(tracing->arena, "/views/%zu/watermark", tracing->view),
+        .column = tracing->view_column,
+        .relation = view->name,
+        .sql = view->from == NULL ? tracing->reader : NULL,
+    };
+    return view->watermark.column == NULL && add_mark(tracing, &mark);
+}
+
+static size_t view_of(const struct query_spec *spec, const struct logical_node *node)
+{
+    for (size_t i = 0; node->view != NULL && i < spec->view_count; i++)
+        if (strcmp(spec->views[i].name, node->view) == 0)
+            return i;
+    return SIZE_MAX;
 }
 
 static void enter(struct tracing *tracing, const struct logical_node *node,
                   const struct attribute *attribute)
 {
-    for (size_t i = 0; node->view != NULL && i < tracing->spec->view_count; i++) {
-        if (strcmp(tracing->spec->views[i].name, node->view) != 0 || tracing->view == i)
-            continue;
-        tracing->view = i;
-        tracing->view_column = fix_quote_name(tracing->arena, attribute->name);
-    }
+    const struct query_spec *spec = tracing->spec;
+    size_t view = view_of(spec, node);
+    if (view == SIZE_MAX || view == tracing->view)
+        return;
+    tracing->reader = tracing->view == SIZE_MAX ? spec->sql : spec->views[tracing->view].sql;
+    tracing->view = view;
+    tracing->view_column = fix_quote_name(tracing->arena, attribute->name);
 }
 
 static bool trace(struct tracing *tracing, const struct logical_node *node, uint32_t id);
@@ -99,8 +114,7 @@ static bool trace_union(struct tracing *tracing, const struct logical_node *node
     struct tracing outside = *tracing;
     for (uint32_t i = 0; i < node->child_count; i++) {
         const struct logical_node *child = node->children[i];
-        tracing->view = outside.view;
-        tracing->view_column = outside.view_column;
+        *tracing = outside;
         if (ordinal < child->output_count && child->output[ordinal]->event_time)
             continue; /* it has one */
         if (ordinal >= child->output_count || !trace(tracing, child, child->output[ordinal]->id))
@@ -222,8 +236,13 @@ static const char *name_in(struct arena *arena, const struct logical_node *node,
 static bool traced(struct arena *arena, const struct analysis *analysis,
                    const struct logical_node *node, uint32_t id, struct fix_time *out)
 {
+    const struct logical_node *top = topmost_aggregation(analysis->root);
     struct tracing tracing = {
-        .arena = arena, .spec = analysis->spec, .time = out, .view = SIZE_MAX};
+        .arena = arena,
+        .spec = analysis->spec,
+        .time = out,
+        .view = top == NULL ? SIZE_MAX : view_of(analysis->spec, top),
+    };
     return trace(&tracing, node, id) && out->mark_count > 0;
 }
 
@@ -265,4 +284,39 @@ size_t fix_keys(struct arena *arena, const struct analysis *analysis, const char
             out[count++] = name_in(arena, input, attribute);
     }
     return count;
+}
+
+/* ---- a time that is computed where it is grouped by ---- */
+
+/* The window or session that the aggregation groups by. */
+static const struct logical_node *window_below(const struct logical_node *node)
+{
+    while (node->kind == LOGICAL_EXPAND || node->kind == LOGICAL_FILTER)
+        node = node->children[0];
+    return node->kind == LOGICAL_TIME_WINDOW || node->kind == LOGICAL_SESSION ? node : NULL;
+}
+
+bool fix_computed_time(const struct analysis *analysis, struct fix_computed *out)
+{
+    const struct logical_node *top = topmost_aggregation(analysis->root);
+    const struct logical_node *window =
+        top == NULL || top->kind != LOGICAL_AGGREGATE ? NULL : window_below(top->children[0]);
+    if (window == NULL)
+        return false;
+    const struct expr *time =
+        window->kind == LOGICAL_SESSION ? window->session.time : window->time_window.time;
+    const struct logical_node *below = window->children[0];
+    while (below->kind == LOGICAL_FILTER && view_of(analysis->spec, below) == SIZE_MAX)
+        below = below->children[0];
+    size_t view = view_of(analysis->spec, below);
+    bool entered = view != SIZE_MAX && view != view_of(analysis->spec, top);
+    if (time->kind == EXPR_COLUMN || time->position < 0 ||
+        (!entered && below->kind != LOGICAL_RELATION))
+        return false;
+    *out = (struct fix_computed){
+        .from = (size_t)time->position,
+        .to = (size_t)time->position_end,
+        .relation = entered ? analysis->spec->views[view].name : below->relation.spec->name,
+    };
+    return true;
 }

@@ -12,9 +12,11 @@
 
 #define FIX_MARKS_MAX 4 /* relations that one column comes from */
 
-/* A watermark that is to be declared: {"column": COLUMN, "delay": ...} at the pointer. */
+/* A watermark that is to be declared: {"column": COLUMN, "delay": ...} at the pointer; with `sql`,
+ * a text of the spec, a clause of it where it reads the relation. */
 struct fix_mark {
     const char *pointer, *column, *relation;
+    const char *sql;
 };
 
 struct fix_time {
@@ -27,6 +29,14 @@ struct fix_time {
 /* Up to `room` of them, those that are grouped by first; their count. */
 size_t fix_times(struct arena *arena, const struct analysis *analysis, struct fix_time *out,
                  size_t room);
+
+/* The time of the window that is grouped by, which is computed in the text of the aggregation: at
+ * [from, to) of it, of a relation that stands alone in its FROM.  False: it is not so. */
+struct fix_computed {
+    size_t from, to;
+    const char *relation;
+};
+bool fix_computed_time(const struct analysis *analysis, struct fix_computed *out);
 
 /* Names of up to `room` other columns that a grouping could have as a key; their count. */
 size_t fix_keys(struct arena *arena, const struct analysis *analysis, const char **out,

@@ -207,14 +207,39 @@ static void fix_watermark(struct fixing *fixing, struct diagnostic *diagnostic,
     }
 }
 
-static void add_marks(struct fixing *fixing, struct diagnostic *diagnostic,
-                      const struct fix_time *time)
+/* FROM v -> FROM v WATERMARK t DELAY OF INTERVAL 10 MINUTES; in `edited` if the text is the one
+ * that has been edited, NULL: none. */
+static const char *add_clause(struct fixing *fixing, struct diagnostic *diagnostic,
+                              const struct fix_mark *mark, const char *edited)
 {
-    for (size_t i = 0; i < time->mark_count; i++)
+    const char *pointer = NULL;
+    bool own = mark->sql == fixing_sql(fixing, &diagnostic->error, &pointer);
+    const char *sql = edited != NULL && own ? edited : mark->sql;
+    const char *name = fix_quote_name(fixing->arena, mark->relation);
+    size_t at = fix_find_word(sql, 0, name);
+    if (at == SIZE_MAX)
+        return edited; /* the fix is not accepted then */
+    at += strlen(name);
+    const char *made = fixing_edit(
+        fixing, diagnostic, sql, at, at,
+        arena_sprintf(fixing->arena, " WATERMARK %s DELAY OF INTERVAL 10 MINUTES", mark->column));
+    return own ? made : edited;
+}
+
+/* `edited`: the text of the error with the edits that the fix has so far, NULL: none. */
+static void add_marks(struct fixing *fixing, struct diagnostic *diagnostic,
+                      const struct fix_time *time, const char *edited)
+{
+    for (size_t i = 0; i < time->mark_count; i++) {
+        if (time->marks[i].sql != NULL) {
+            edited = add_clause(fixing, diagnostic, &time->marks[i], edited);
+            continue;
+        }
         diagnostic_add_value_edit(
             fixing->validation->diagnostics, diagnostic, time->marks[i].pointer,
             arena_sprintf(fixing->arena, "{\"column\":%s,\"delay\":\"10 minutes\"}",
                           fixing_json(fixing->arena, time->marks[i].column)));
+    }
 }
 
 /* "Add a watermark on t of a", "Add watermarks on t of a and t of b". */
@@ -248,12 +273,42 @@ static void add_grouping(struct fixing *fixing, struct diagnostic *diagnostic, c
                      : arena_sprintf(arena, "%s, and %c%s %s, too", title_of(arena, time),
                                      *how == 'e' ? 's' : 'g', how, key);
     diagnostic_add_fix(fixing->validation->diagnostics, diagnostic, title, consequence);
-    if (time != NULL)
-        add_marks(fixing, diagnostic, time);
-    (void)fixing_edit(
+    const char *edited = fixing_edit(
         fixing, diagnostic, sql, at, at,
         arena_sprintf(arena, place == FIX_GROUPING_CLAUSE ? " GROUP BY %s" : " %s,", key));
+    if (time != NULL)
+        add_marks(fixing, diagnostic, time, edited);
     add_append(fixing, diagnostic);
+}
+
+/* window(CAST(t AS TIMESTAMP), ...): the clause computes the column, which stands in all places. */
+static void fix_computed_column(struct fixing *fixing, struct diagnostic *diagnostic)
+{
+    static const char name[] = "event_time";
+    const char *pointer = NULL;
+    const char *sql = fixing_sql(fixing, &diagnostic->error, &pointer);
+    struct arena *arena = fixing->arena;
+    struct fix_computed time;
+    if (sql == NULL || fixing->validation->analysis == NULL ||
+        !fix_computed_time(fixing->validation->analysis, &time) || time.from >= time.to ||
+        time.to > strlen(sql))
+        return;
+    const char *written = arena_strndup(arena, sql + time.from, time.to - time.from);
+    diagnostic_add_fix(
+        fixing->validation->diagnostics, diagnostic,
+        arena_sprintf(arena, "Add a watermark on %s of %s", written, time.relation),
+        "A row comes out once, when the watermark has passed it; input that is later than 10 "
+        "minutes is left out.");
+    for (size_t i = 0; i < FIX_PLACES_MAX && strstr(sql, written) != NULL; i++) {
+        size_t at = (size_t)(strstr(sql, written) - sql);
+        sql = fixing_edit(fixing, diagnostic, sql, at, at + strlen(written), name);
+    }
+    const struct fix_mark mark = {
+        .column = arena_sprintf(arena, "%s AS %s", written, name),
+        .relation = time.relation,
+        .sql = fixing_sql(fixing, &diagnostic->error, &pointer),
+    };
+    (void)add_clause(fixing, diagnostic, &mark, sql);
 }
 
 /* A session of a stream has to have another key; `time` (NULL: none): and watermarks. */
@@ -300,6 +355,8 @@ static void fix_by_time(struct fixing *fixing, struct diagnostic *diagnostic)
         fixing->validation->analysis == NULL
             ? 0
             : fix_times(fixing->arena, fixing->validation->analysis, times, WATERMARKS_MAX);
+    if (count == 0 || !times[0].grouped)
+        fix_computed_column(fixing, diagnostic);
     for (size_t i = 0; i < count; i++) {
         if (!times[i].grouped) {
             add_grouping(fixing, diagnostic,
@@ -312,7 +369,7 @@ static void fix_by_time(struct fixing *fixing, struct diagnostic *diagnostic)
             continue;
         }
         diagnostic_add_fix(list, diagnostic, title_of(fixing->arena, &times[i]), marked);
-        add_marks(fixing, diagnostic, &times[i]);
+        add_marks(fixing, diagnostic, &times[i], NULL);
         if (append)
             diagnostic_add_value_edit(list, diagnostic, "/outputMode", "\"append\"");
     }

@@ -34,14 +34,15 @@ struct offer {
 #define STREAM(name, schema, rest)                                                                 \
     "\"" name "\":{\"format\":\"json\",\"schema\":\"" schema                                       \
     "\",\"options\":{\"path\":\"$/in\"}" rest "}"
-#define PLAIN        STREAM("s", "t TIMESTAMP, k STRING, v BIGINT", "")
-#define MARKED       STREAM("s", "t TIMESTAMP, k STRING, v BIGINT", MARK("t"))
-#define MARK(column) ",\"watermark\":{\"column\":\"" column "\",\"delay\":\"10 seconds\"}"
-#define TWO          STREAM("a", "t TIMESTAMP, k STRING", "") "," STREAM("b", "u TIMESTAMP, k STRING", "")
-#define RATE         "\"s\":{\"format\":\"rate\"}"
-#define UPDATE       "Use update mode"
-#define WHOLE        "Use complete mode"
-#define BOTH         UPDATE, WHOLE
+#define PLAIN               STREAM("s", "t TIMESTAMP, k STRING, v BIGINT", "")
+#define MARKED              STREAM("s", "t TIMESTAMP, k STRING, v BIGINT", MARK("t"))
+#define MARK(column)        ",\"watermark\":{\"column\":\"" column "\",\"delay\":\"10 seconds\"}"
+#define TIMED(name, column) STREAM(name, column " TIMESTAMP, k STRING", "")
+#define TWO                 TIMED("a", "t") "," TIMED("b", "u")
+#define RATE                "\"s\":{\"format\":\"rate\"}"
+#define UPDATE              "Use update mode"
+#define WHOLE               "Use complete mode"
+#define BOTH                UPDATE, WHOLE
 
 static char *spec_of(const struct offer *offer)
 {
@@ -49,7 +50,9 @@ static char *spec_of(const struct offer *offer)
     (void)snprintf(spec, sizeof spec,
                    "{\"sources\":{%s},\"views\":[{\"name\":\"renamed\",\"sql\":\"SELECT t AS ts, k "
                    "FROM s\"},{\"name\":\"counted\",\"sql\":\"SELECT k, count(*) AS c FROM s GROUP "
-                   "BY k\"},{\"name\":\"sorted\",\"sql\":\"SELECT k FROM s ORDER BY k\"}],"
+                   "BY k\"},{\"name\":\"sorted\",\"sql\":\"SELECT k FROM s ORDER BY "
+                   "k\"},{\"name\":\"later\",\"sql\":\"SELECT t + INTERVAL 1 HOUR AS t2, k FROM "
+                   "s\"},{\"name\":\"through\",\"sql\":\"SELECT k, t2 AS t3 FROM later\"}],"
                    "\"sql\":\"%s\",\"outputMode\":\"%s\",\"sink\":{\"format\":\"noop\"}}",
                    offer->sources, offer->sql, offer->mode);
     if (strstr(offer->sources, "\"s\"") == NULL || strstr(offer->sources, "t TIMESTAMP") == NULL ||
@@ -115,6 +118,26 @@ static void append_gets_a_watermark_and_windows(void **state)
          {ON_T ", and group by window(ts, '1 minute'), too", BOTH}},
         {PLAIN, "SELECT * FROM counted", "append", {WINDOW, BOTH}},
         {PLAIN,
+         "SELECT k, count(*) AS c FROM later GROUP BY k",
+         "append",
+         {"Add a watermark on t2 of later, and group by window(t2, '1 minute'), too", BOTH}},
+        {PLAIN,
+         "SELECT k, count(*) AS c FROM later AS l GROUP BY ALL",
+         "append",
+         {"Add a watermark on t2 of later, and select window(t2, '1 minute'), too", BOTH}},
+        {PLAIN,
+         "SELECT count(*) AS c FROM later GROUP BY window(t2, '1 minute')",
+         "append",
+         {"Add a watermark on t2 of later", BOTH}},
+        {PLAIN,
+         "SELECT k, count(*) AS c FROM through GROUP BY k",
+         "append",
+         {"Add a watermark on t2 of later, and group by window(t3, '1 minute'), too", BOTH}},
+        {PLAIN,
+         "SELECT k, count(*) AS c FROM through GROUP BY window(t3, '1 minute'), k",
+         "append",
+         {"Add a watermark on t2 of later", BOTH}},
+        {PLAIN,
          "SELECT w.start, sum(c) AS c FROM (SELECT window AS w, k, count(*) AS c FROM s " BY
          ", k) GROUP BY w",
          "append",
@@ -141,6 +164,29 @@ static void append_gets_a_watermark_and_windows(void **state)
          "SELECT k, count(*) AS c FROM s GROUP BY k",
          "append",
          {BOTH}},
+    };
+    expect_offers(offers, sizeof offers / sizeof offers[0]);
+}
+
+/* The clause computes the column that the windows are of. */
+static void a_computed_time_gets_a_column(void **state)
+{
+    (void)state;
+    static const struct offer offers[] = {
+        {STREAM("s", "t STRING, k STRING", ""),
+         "SELECT window.start, count(*) AS c FROM s GROUP BY window(CAST(t AS TIMESTAMP), '1 "
+         "minute')",
+         "append",
+         {"Add a watermark on CAST(t AS TIMESTAMP) of s", BOTH}},
+        {STREAM("s", "t STRING, k STRING", ""),
+         "SELECT window(to_timestamp(t), '1 minute').end AS e, k, count(*) AS c FROM s WHERE k > "
+         "'a' GROUP BY k, window(to_timestamp(t), '1 minute')",
+         "append",
+         {"Add a watermark on to_timestamp(t) of s", BOTH}},
+        {PLAIN,
+         "SELECT count(*) AS c FROM s GROUP BY window(date_trunc('minute', t), '1 hour')",
+         "append",
+         {"Add a watermark on date_trunc('minute', t) of s", BOTH}},
     };
     expect_offers(offers, sizeof offers / sizeof offers[0]);
 }
@@ -325,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(append_gets_a_watermark_and_windows),
+        cmocka_unit_test(a_computed_time_gets_a_column),
         cmocka_unit_test(each_side_of_a_union_gets_a_watermark),
         cmocka_unit_test(a_key_comes_where_the_keys_are),
         cmocka_unit_test(a_mode_that_is_legal_is_offered),
