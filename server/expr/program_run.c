@@ -144,13 +144,14 @@ static bool has_null_constant(struct vector *const *args, uint32_t count)
 static void lambda_calls(const struct run *run, const struct step *step, struct lambda_call *calls,
                          bool *failed)
 {
-    for (uint32_t i = 0; i < step->lambda_count; i++)
+    for (uint32_t i = 0; i < step->lambda_count; i++) {
         calls[i] = (struct lambda_call){
             .code = &step->lambdas[i],
             .state = run->state->lambda_states[step->lambda_state + i],
             .outer_registers = run->state->registers,
-            .failed = failed,
         };
+        calls[i].failed = failed;
+    }
 }
 
 /* *in_lambda: the body of a lambda has failed. */
