@@ -112,6 +112,7 @@ static void append_gets_a_watermark_and_windows(void **state)
          {ON_T ", and select window(t, '1 minute'), too", BOTH}},
         {PLAIN, "SELECT DISTINCT k, t FROM s", "append", {ON_T, BOTH}},
         {PLAIN, "SELECT k, count(*) AS c FROM s GROUP BY ROLLUP(k)", "append", {WINDOW, BOTH}},
+        {PLAIN, "SELECT k, count(*) AS c FROM s GROUP BY k WITH ROLLUP", "append", {BOTH}},
         {PLAIN,
          "SELECT k, count(*) AS c FROM renamed GROUP BY k",
          "append",
