@@ -1,4 +1,4 @@
-#include "base/arena.h"
+#include "base/arena_own.h"
 
 #include "base/check.h"
 #include "base/heap.h"
@@ -22,12 +22,24 @@ struct block {
 
 _Static_assert(offsetof(struct block, data) % ALIGNMENT == 0, "data is aligned");
 
+/* Memory of one thing that grows. */
+struct own {
+    struct own *next;
+    struct own **link; /* what points to it */
+    size_t size_bytes; /* of data */
+    size_t padding;
+    uint8_t data[];
+};
+
+_Static_assert(offsetof(struct own, data) % ALIGNMENT == 0, "data is aligned");
+
 struct arena {
     const char *lifetime;
     size_t limit_bytes;
     size_t used_bytes;
     struct block *first;
     struct block *current; /* blocks after it are kept from before the last reset and are empty */
+    struct own *own;
 };
 
 /* NULL: the machine has no such memory. */
@@ -59,10 +71,20 @@ static void blocks_free(struct block *block)
     }
 }
 
+static void own_free(struct arena *arena)
+{
+    while (arena->own != NULL) {
+        struct own *next = arena->own->next;
+        free(arena->own);
+        arena->own = next;
+    }
+}
+
 void arena_free(struct arena *arena)
 {
     if (arena == NULL)
         return;
+    own_free(arena);
     blocks_free(arena->first);
     free(arena);
 }
@@ -70,6 +92,7 @@ void arena_free(struct arena *arena)
 void arena_reset(struct arena *arena)
 {
     struct block **link = &arena->first;
+    own_free(arena);
     while (*link != NULL) {
         struct block *block = *link;
         if (block->size_bytes > BLOCK_MAX_BYTES) { /* made for one large object */
@@ -148,6 +171,35 @@ enum status(arena_alloc_raw)(struct arena *arena, size_t count, size_t size, voi
     }
     *out = arena_take(arena, total == 0 ? 1 : total);
     return *out == NULL ? over_limit(arena, "what this machine has", err) : OK;
+}
+
+enum status arena_own_resize(struct arena *arena, void *old, size_t size_bytes, void **out,
+                             struct error *err)
+{
+    struct own *own =
+        old == NULL ? NULL : (struct own *)((uint8_t *)old - offsetof(struct own, data));
+    size_t before = own == NULL ? 0 : own->size_bytes;
+    if (size_bytes > SIZE_MAX / 4 ||
+        (arena->limit_bytes != 0 &&
+         size_bytes > arena->limit_bytes - (arena->used_bytes - before))) {
+        char limit[32];
+        (void)snprintf(limit, sizeof limit, "%zu", arena->limit_bytes);
+        return over_limit(arena, limit, err);
+    }
+    struct own *grown = realloc(own, sizeof *own + size_bytes);
+    if (grown == NULL)
+        return over_limit(arena, "what this machine has", err);
+    if (own == NULL) {
+        grown->next = arena->own;
+        grown->link = &arena->own;
+    }
+    *grown->link = grown;
+    if (grown->next != NULL)
+        grown->next->link = &grown->next;
+    grown->size_bytes = size_bytes;
+    arena->used_bytes += size_bytes - before;
+    *out = grown->data;
+    return OK;
 }
 
 enum status(arena_alloc)(struct arena *arena, size_t count, size_t size, void **out,

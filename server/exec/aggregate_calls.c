@@ -31,6 +31,14 @@ static bool has_plain_state(const struct expr *expr)
     return (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) && is_fixed(expr->type);
 }
 
+/* What keeps its values copies each of them, when it is merged and when it is loaded: a copy made
+ * before would stay in the arena, and be as large as the state. */
+static bool has_copying_state(const struct expr *call)
+{
+    uint32_t keeps = AGGREGATE_KEEPS_ALL | AGGREGATE_KEEPS_DISTINCT;
+    return (call->aggregate.aggregate->flags & keeps) != 0;
+}
+
 static uint32_t inputs_of(const struct expr *expr)
 {
     return expr->arg_count + expr->aggregate.order_count + (expr->aggregate.filter != NULL ? 1 : 0);
@@ -55,6 +63,7 @@ static void lay_out(struct aggregate_calls *calls, const struct plan_node *node,
             .filter_input = -1,
             .offset = calls->block_bytes,
             .plain = has_plain_state(expr),
+            .copies = has_copying_state(expr),
             .merge = expr->aggregate.aggregate->ops->merge,
         };
         calls->plain = calls->plain && slot->plain;
@@ -237,7 +246,7 @@ enum status aggregate_calls_merge(const struct aggregate_calls *calls, struct ar
         return OK;
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct aggregate_call_slot *slot = &calls->slots[i];
-        if (slot->plain)
+        if (slot->plain || slot->copies)
             TRY(slot->merge(slot->expr, arena, into + slot->offset, from + slot->offset, err));
         else
             TRY(merge_moved(slot, arena, into + slot->offset, from + slot->offset, scratch, err));
@@ -341,7 +350,7 @@ enum status aggregate_calls_load(const struct aggregate_calls *calls, struct are
         if (!varint_take(&in, &size) || size > in.size_bytes)
             return damaged(err);
         struct bytes saved = bytes_of(in.data, (size_t)size);
-        if (!slot->plain)
+        if (!slot->plain && !slot->copies)
             saved = arena_copy(arena, saved);
         TRY(slot->expr->aggregate.aggregate->ops->load(slot->expr, arena, saved,
                                                        block + slot->offset, err));

@@ -18,9 +18,10 @@ struct aggregate_call_slot {
     const struct expr *expr; /* EXPR_AGGREGATE */
     uint32_t first_input;    /* among the inputs: its arguments, then its order keys */
     uint32_t input_count;
-    int filter_input;          /* -1: none */
-    uint32_t offset;           /* of its state in the block */
-    bool plain;                /* its state points to nothing: copying the block copies it */
+    int filter_input; /* -1: none */
+    uint32_t offset;  /* of its state in the block */
+    bool plain;       /* its state points to nothing: copying the block copies it */
+    bool copies;      /* merge and load leave nothing of theirs pointing to what they were given */
     aggregate_merge_fn *merge; /* of its function */
 };
 

@@ -1,4 +1,5 @@
 /* Values of aggregate states as bytes: boxes, lists, sets; and how they are saved. */
+#include "base/arena_own.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "columnar/row_key.h"
@@ -184,6 +185,9 @@ enum status value_box_load(struct value_box *box, struct arena *arena, struct by
 
 /* ---- lists ---- */
 
+/* A list of so many bytes has memory of its own: its former places would take as much again. */
+#define OWN_BYTES ((size_t)32 << 10)
+
 static enum status list_reserve(struct value_list *list, struct arena *arena, size_t more,
                                 struct error *err)
 {
@@ -193,12 +197,18 @@ static enum status list_reserve(struct value_list *list, struct arena *arena, si
     if (wanted > UINT32_MAX / 2)
         return error_raise(err, STATUS_LIMIT_EXCEEDED, "what", "the values of an aggregate",
                            "limit", "2147483647", NULL);
+    bool owns = list->capacity >= OWN_BYTES;
     size_t capacity = list->capacity == 0 ? 64 : (size_t)list->capacity * 2;
+    if (owns)
+        capacity = (size_t)list->capacity + list->capacity / 4;
     if (capacity < wanted)
         capacity = wanted;
     void *memory;
-    TRY(arena_alloc_raw(arena, capacity, 1, &memory, err));
-    if (list->size > 0)
+    if (capacity >= OWN_BYTES)
+        TRY(arena_own_resize(arena, owns ? list->data : NULL, capacity, &memory, err));
+    else
+        TRY(arena_alloc_raw(arena, capacity, 1, &memory, err));
+    if (list->size > 0 && !owns)
         memcpy(memory, list->data, list->size);
     list->data = memory;
     list->capacity = (uint32_t)capacity;

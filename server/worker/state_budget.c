@@ -149,6 +149,12 @@ int64_t state_budget_peak_bytes(const struct query *query)
     return atomic_load(&query->budget.peak_bytes);
 }
 
+/* It is in one partition, and goes with no watermark. */
+static bool has_one_group(const struct plan_node *node)
+{
+    return node->kind == PLAN_AGGREGATE && node->aggregate.key_count == 0;
+}
+
 static enum status refuse(const struct query *query, uint64_t used,
                           const struct pipeline_memory *memory, struct error *err)
 {
@@ -159,9 +165,16 @@ static enum status refuse(const struct query *query, uint64_t used,
         return pipeline_batch_too_large(used, limit, err);
     (void)snprintf(bytes_text, sizeof bytes_text, "%" PRIu64, memory->fixed_bytes);
     (void)snprintf(limit_text, sizeof limit_text, "%" PRIu64, limit);
-    return error_raise(err, STATUS_STATE_MEMORY_EXCEEDED, "operator",
-                       stateful_of(memory->fixed)->name, "bytes", bytes_text, "limit", limit_text,
-                       NULL);
+    (void)error_raise(err, STATUS_STATE_MEMORY_EXCEEDED, "operator",
+                      stateful_of(memory->fixed)->name, "bytes", bytes_text, "limit", limit_text,
+                      NULL);
+    if (has_one_group(memory->fixed))
+        (void)snprintf(err->text, sizeof err->text,
+                       "The state of the operator %s takes %s bytes of memory; limits.memoryBytes "
+                       "is %s. It has no keys: all of it has to fit. Raise limits.memoryBytes, or "
+                       "keep less of each row",
+                       stateful_of(memory->fixed)->name, bytes_text, limit_text);
+    return err->status;
 }
 
 static bool can_let_go(struct pipeline *pipeline)
@@ -192,7 +205,8 @@ enum status state_budget_note(struct query *query, struct pipeline *pipeline, ui
     used = count_bytes(budget, (int64_t)(state_budget_bytes(pipeline) - after));
     if (used <= (int64_t)budget->limit_bytes || (lets_go && after <= budget->limit_bytes))
         return OK;
-    memory.fixed_bytes *= query->partitions; /* the others are as large */
+    if (memory.fixed != NULL && !has_one_group(memory.fixed))
+        memory.fixed_bytes *= query->partitions; /* the others are as large */
     return refuse(query, (uint64_t)used, &memory, err);
 }
 

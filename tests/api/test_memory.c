@@ -397,6 +397,45 @@ static void one_group_beyond_the_limit_is_refused(void **state)
     create("one_group", "SELECT collect_list(repeat('x', 100)) AS l FROM c", "complete", "noop",
            limit);
     ends_with("one_group", "STATE_MEMORY_EXCEEDED");
+    json_t *status = read_of("one_group", "/status");
+    const char *detail = text_of(json_object_get(status, "lastError"), "detail");
+    assert_non_null(strstr(detail, "It has no keys"));
+    assert_null(strstr(detail, "watermark"));
+    json_decref(status);
+}
+
+/* Values of 1.2 MB are a state of not much more, and fit into eight. */
+static void one_group_takes_what_it_holds(void **state)
+{
+    (void)state;
+    char row[64], name[32];
+    char *text = malloc(64 << 10);
+    assert_non_null(text);
+    make_dir(&server, "wide");
+    for (int file = 0; file < 4; file++) {
+        text[0] = '\0';
+        char *at = text;
+        for (int i = 0; i < 300; i++) {
+            (void)snprintf(row, sizeof row, "{\"k\":%d,\"v\":%d}\n", file, i);
+            at = stpcpy(at, row);
+        }
+        (void)snprintf(name, sizeof name, "wide/%d.json", file);
+        write_file(&server, name, text);
+    }
+    free(text);
+    folder = "wide";
+    create("one_fits",
+           "SELECT length(concat_ws(',', collect_list(concat(repeat('x', 1000), v)))) AS n, "
+           "percentile(v, 0.5) AS p FROM c",
+           "update", "memory", ",\"limits\":{\"memoryBytes\":8388608}");
+    folder = "in";
+    json_decref(act("one_fits", "processAllAvailable", 200));
+    json_t *progress = read_of("one_fits", "/progress?last=1");
+    const json_t *last = json_array_get(json_object_get(progress, "progress"), 0);
+    const json_t *entry = json_array_get(json_object_get(last, "stateOperators"), 0);
+    assert_in_range(json_integer_value(json_object_get(entry, "memoryUsedBytes")), 1200000,
+                    2400000);
+    json_decref(progress);
 }
 
 int main(void)
@@ -412,6 +451,7 @@ int main(void)
         cmocka_unit_test(groups_can_be_moved),
         cmocka_unit_test(panes_of_sliding_windows_wait_on_the_disk),
         cmocka_unit_test(one_group_beyond_the_limit_is_refused),
+        cmocka_unit_test(one_group_takes_what_it_holds),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,4 +1,4 @@
-#include "base/arena.h"
+#include "base/arena_own.h"
 #include "base/buffer.h"
 
 #include <setjmp.h>
@@ -58,9 +58,34 @@ static void a_buffer_grows_and_quotes(void **state)
     buffer_fini(&buffer);
 }
 
+static void what_grows_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct arena *arena = arena_new("test", 1000);
+    void *first = NULL, *second = NULL;
+    assert_int_equal(arena_own_resize(arena, NULL, 10, &first, &err), OK);
+    memset(first, 'a', 10);
+    assert_int_equal(arena_own_resize(arena, NULL, 20, &second, &err), OK);
+    memset(second, 'b', 20);
+    for (size_t size = 11; size <= 900; size++)
+        assert_int_equal(arena_own_resize(arena, first, size, &first, &err), OK);
+    assert_int_equal(arena_used_bytes(arena), 920);
+    assert_memory_equal(first, "aaaaaaaaaa", 10);
+    assert_int_equal(arena_own_resize(arena, second, 101, &second, &err), STATUS_LIMIT_EXCEEDED);
+    error_clear(&err);
+    assert_int_equal(arena_own_resize(arena, second, 100, &second, &err), OK);
+    assert_memory_equal(second, "bbbbbbbbbb", 10);
+    arena_reset(arena);
+    assert_int_equal(arena_used_bytes(arena), 0);
+    assert_int_equal(arena_own_resize(arena, NULL, 1000, &first, &err), OK);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_grows_leaves_nothing_behind),
         cmocka_unit_test(limits_are_errors_and_never_wrap),
         cmocka_unit_test(reset_gives_zeroed_memory_again),
         cmocka_unit_test(a_buffer_grows_and_quotes),
