@@ -21,10 +21,14 @@ struct state_view_request {
 };
 
 /*
+ * Of a changed query that could not go on with its checkpoint, the state is shown by the names and
+ * types of the query that ran last.
+ *
  * Appends {"batchId", "operators": [...]} or {"batchId", "operatorId", "kind", "columns", "rows",
  * "truncated"}.  `config` as for start_plan_make().
  * Errors: ROUTE_NOT_FOUND with the operators there are; INVALID_PARAMETER for a key that is no
- * column; BATCH_NOT_FOUND, BATCH_EXPIRED; CHECKPOINT_NOT_FOUND, CHECKPOINT.*; those of parsing,
+ * column; BATCH_NOT_FOUND, BATCH_EXPIRED; CHECKPOINT_NOT_FOUND, CHECKPOINT.*; those of
+ * fingerprint_check(), if nobody knows the query that ran last; those of parsing,
  * analysis and planning.
  */
 MUST_USE enum status state_view_make(const struct query_config *config,
