@@ -895,10 +895,14 @@ static enum status check_node(const struct checker *checker, const struct logica
 
 static const struct logical_node *unmarked_aggregation(const struct logical_node *node)
 {
-    const struct logical_node *found = is_aggregation(node) && !has_event_key(node) ? node : NULL;
-    for (uint32_t i = 0; found == NULL && i < node->child_count; i++)
-        found = unmarked_aggregation(node->children[i]);
-    return found;
+    if (is_aggregation(node) && !has_event_key(node))
+        return node;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *found = unmarked_aggregation(node->children[i]);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
 }
 
 /* What no setting turns off: in append mode an aggregation lets out what the watermark has passed,

@@ -16,6 +16,8 @@ enum emit_mode {
     EMIT_COMPLETE, /* everything */
 };
 
+#define BATCH_ARENA_BYTES ((size_t)4 << 30) /* what an arena of a batch may hand out */
+
 struct exec_context {
     struct arena *batch_arena; /* reset after each input batch has gone through; = eval.arena */
     struct eval_context eval;  /* now, zone, seed, partition */

@@ -3,8 +3,9 @@
  * generator makes, beside the columns of that row; with OUTER a row that makes none comes out once
  * with NULLs.
  *
- * explode(array_repeat(constant, n)), which EXCEPT ALL makes of its counts, builds no arrays: they
- * might be larger than the memory.
+ * What comes out has memory of its own, which is given back with every batch of it: a row may make
+ * more rows than the memory holds.  explode(array_repeat(constant, n)), which EXCEPT ALL makes of
+ * its counts, builds no arrays.
  */
 #include "base/check.h"
 #include "exec/node.h"
@@ -22,6 +23,7 @@ struct generate {
     struct expr_state *state;
     const struct expr_program *repeated; /* the constant and n; NULL: it is another generator */
     struct expr_state *repeated_state;
+    struct arena *out; /* one batch that comes out, and what the operators after it make of it */
 };
 
 /* Output rows of one input batch, collected until there are enough for a batch. */
@@ -52,6 +54,7 @@ static enum status generate_open(struct exec_node *self, struct arena *query,
     CHECK(node->kind == PLAN_GENERATE);
     struct generate *generate = arena_new_object(query, sizeof *generate);
     generate->magic = GENERATE_MAGIC;
+    generate->out = arena_new("generated", BATCH_ARENA_BYTES);
     self->state = generate;
     const struct expr *generator = node->generate.generator;
     const struct expr *repeat = generator->arg_count == 1 ? repeat_of(generator) : NULL;
@@ -63,8 +66,15 @@ static enum status generate_open(struct exec_node *self, struct arena *query,
     return expr_state_new(query, generate->program, &generate->state, err);
 }
 
+static void generate_close(struct exec_node *self)
+{
+    struct generate *generate = self->state;
+    if (generate != NULL)
+        arena_free(generate->out);
+}
+
 /* One column that the generator made; a NULL struct gives NULL in all of them. */
-static enum status made_column(struct exec_context *ctx, const struct generated *generated,
+static enum status made_column(struct arena *arena, const struct generated *generated,
                                uint32_t column, struct vector **out, struct error *err)
 {
     const struct vector *rows = generated->rows;
@@ -74,8 +84,8 @@ static enum status made_column(struct exec_context *ctx, const struct generated 
         generated->rows == NULL ? generated->constant : rows->children[column];
     void *memory = NULL;
     if (cells->length == 0)
-        return vector_new_null(ctx->batch_arena, cells->type, generated->count, out, err);
-    TRY(arena_alloc_raw(ctx->batch_arena, generated->count, sizeof(uint32_t), &memory, err));
+        return vector_new_null(arena, cells->type, generated->count, out, err);
+    TRY(arena_alloc_raw(arena, generated->count, sizeof(uint32_t), &memory, err));
     uint32_t *from = memory;
     bool nulls = false;
     for (uint32_t i = 0; i < generated->count; i++) {
@@ -83,10 +93,10 @@ static enum status made_column(struct exec_context *ctx, const struct generated 
         nulls = nulls || made == UINT32_MAX || vector_is_null(rows, made);
         from[i] = made == UINT32_MAX ? 0 : made;
     }
-    TRY(vector_gather(ctx->batch_arena, cells, from, generated->count, out, err));
+    TRY(vector_gather(arena, cells, from, generated->count, out, err));
     if (!nulls || cells->type->id == TYPE_VOID)
         return OK;
-    TRY(vector_make_nullable(ctx->batch_arena, *out, err));
+    TRY(vector_make_nullable(arena, *out, err));
     for (uint32_t i = 0; i < generated->count; i++) {
         uint32_t made = generated->made_rows[i];
         if (made == UINT32_MAX || vector_is_null(rows, made))
@@ -95,27 +105,42 @@ static enum status made_column(struct exec_context *ctx, const struct generated 
     return OK;
 }
 
-static enum status flush(struct exec_node *self, struct exec_context *ctx,
-                         struct generated *generated, struct error *err)
+static enum status make_batch(struct exec_node *self, struct arena *arena,
+                              const struct generated *generated, struct batch *out,
+                              struct error *err)
 {
-    if (generated->count == 0)
-        return OK;
     uint32_t width = self->plan->children[0]->schema->field_count;
     uint32_t made_width = self->plan->schema->field_count - width;
     void *columns = NULL;
-    TRY(arena_alloc(ctx->batch_arena, width + made_width + 1U, sizeof(struct vector *), &columns,
-                    err));
-    struct batch out = {.schema = self->plan->schema,
-                        .columns = columns,
-                        .rows = generated->count,
-                        .selected = generated->count};
+    TRY(arena_alloc(arena, width + made_width + 1U, sizeof(struct vector *), &columns, err));
+    *out = (struct batch){.schema = self->plan->schema,
+                          .columns = columns,
+                          .rows = generated->count,
+                          .selected = generated->count};
     for (uint32_t c = 0; c < width; c++)
-        TRY(vector_gather(ctx->batch_arena, generated->input->columns[c], generated->input_rows,
-                          generated->count, &out.columns[c], err));
+        TRY(vector_gather(arena, generated->input->columns[c], generated->input_rows,
+                          generated->count, &out->columns[c], err));
     for (uint32_t c = 0; c < made_width; c++)
-        TRY(made_column(ctx, generated, c, &out.columns[width + c], err));
+        TRY(made_column(arena, generated, c, &out->columns[width + c], err));
+    return OK;
+}
+
+static enum status flush(struct exec_node *self, struct exec_context *ctx,
+                         struct generated *generated, struct error *err)
+{
+    struct generate *generate = self->state;
+    struct arena *whole = ctx->batch_arena;
+    struct batch out;
+    if (generated->count == 0)
+        return OK;
+    ctx->batch_arena = ctx->eval.arena = generate->out;
+    enum status status = make_batch(self, generate->out, generated, &out, err);
+    if (status == OK)
+        status = exec_emit(self, ctx, &out, err);
+    ctx->batch_arena = ctx->eval.arena = whole;
+    arena_reset(generate->out);
     generated->count = 0;
-    return exec_emit(self, ctx, &out, err);
+    return status;
 }
 
 static enum status add(struct exec_node *self, struct exec_context *ctx,
@@ -212,4 +237,5 @@ const struct exec_node_ops node_generate = {
     .name = "Generate",
     .open = generate_open,
     .push = generate_push,
+    .close = generate_close,
 };

@@ -15,7 +15,6 @@
 #define PIPELINE_MAGIC    0x919e1101U
 #define PLAN_DEPTH_MAX    1000
 #define LEAVES_MAX        1024
-#define BATCH_ARENA_BYTES ((size_t)4 << 30)
 
 struct leaf {
     struct batch_receiver receiver; /* first member: what a source gets */

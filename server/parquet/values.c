@@ -23,7 +23,7 @@ static int64_t floor_div(int64_t value, int64_t by)
 static void put_int96(uint8_t *at, int64_t us)
 {
     int64_t days = floor_div(us, US_PER_DAY);
-    int64_t nanos = (us - days * US_PER_DAY) * 1000;
+    int64_t nanos = (us % US_PER_DAY + US_PER_DAY) % US_PER_DAY * 1000;
     int32_t julian = (int32_t)(days + JULIAN_DAY_OF_EPOCH);
     memcpy(at, &nanos, sizeof nanos);
     memcpy(at + sizeof nanos, &julian, sizeof julian);

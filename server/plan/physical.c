@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SLIDING_WINDOWS_MAX 10000
+#define PANED_WINDOWS_MAX   100000000 /* 8 bytes each where the panes are kept */
 
 struct maker {
     struct rewriter *rewriter;
@@ -255,14 +256,14 @@ static enum status window_bound(struct rewriter *rewriter, const struct logical_
     return window_filter(rewriter, expand, inside, out);
 }
 
-/* Panes have no such limit. */
-static enum status too_many_windows(const struct logical_node *node, struct error *err)
+static enum status too_many_windows(const struct logical_node *node, bool paned, struct error *err)
 {
     error_raise(err, STATUS_LIMIT_EXCEEDED, "what",
-                "the sliding windows around one row, where they are not kept as panes "
-                "(collect_list and others that keep values or their order, sums of DOUBLE, "
-                "grouping sets, bounded runs),",
-                "limit", "10000", NULL);
+                paned ? "the sliding windows around one row"
+                      : "the sliding windows around one row, where they are not kept as panes "
+                        "(collect_list and others that keep values or their order, sums of "
+                        "DOUBLE, grouping sets, bounded runs),",
+                "limit", paned ? "100000000" : "10000", NULL);
     err->position = node->time_window.time->position;
     err->position_end = node->time_window.time->position_end;
     (void)snprintf(err->view, sizeof err->view, "%s", node->view == NULL ? "" : node->view);
@@ -278,8 +279,8 @@ static enum status make_time_window(struct maker *maker, struct logical_node *no
                        node->time_window.start_us};
     bool paned = node == maker->paned;
     int64_t count = spec[0] / spec[1] + (spec[0] % spec[1] != 0 ? 1 : 0);
-    if (count > SLIDING_WINDOWS_MAX && !paned)
-        return too_many_windows(node, err);
+    if (count > (paned ? PANED_WINDOWS_MAX : SLIDING_WINDOWS_MAX))
+        return too_many_windows(node, paned, err);
     struct expr *known;
     TRY(function_resolve_1(&rewriter->functions, "isnotnull", node->time_window.time, &known, err));
     struct logical_node *input;

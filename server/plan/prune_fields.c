@@ -120,6 +120,11 @@ static bool collect_node(struct logical_node *node, void *arg)
         }
         return true;
     }
+    if (node->kind == LOGICAL_WATERMARK) { /* reads the end of a window */
+        uint32_t id = node->children[0]->output[node->watermark.column]->id;
+        if (id < pruner->size)
+            pruner->columns[id].use.whole = true;
+    }
     if (node->kind == LOGICAL_UNION || node->kind == LOGICAL_SET_OPERATION ||
         node->kind == LOGICAL_DISTINCT || node->kind == LOGICAL_DEDUP)
         for (uint32_t i = 0; i < node->child_count; i++)

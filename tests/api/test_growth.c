@@ -186,6 +186,15 @@ static void very_many_windows_are_kept_as_panes(void **state)
     assert_non_null(strstr(text_of(found, "detail"), "where they are not kept as panes"));
     assert_true(json_is_object(json_object_get(found, "span")));
     json_decref(answer);
+    (void)snprintf(sql, sizeof sql,
+                   "{" IN
+                   ",\"sql\":\"SELECT count(*) AS n FROM s GROUP BY b, window(at, '1 day', '1 "
+                   "microsecond')\",\"outputMode\":\"update\",\"sink\":{\"format\":\"noop\"}}");
+    answer = post(&server, "/v1/validate", at_home(sql), 200);
+    found = find(answer, &place);
+    assert_non_null(strstr(text_of(found, "detail"), "100000000"));
+    assert_true(json_is_object(json_object_get(found, "span")));
+    json_decref(answer);
 }
 
 int main(void)
