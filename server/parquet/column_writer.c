@@ -217,18 +217,12 @@ static void count_plain(struct column_writer *column, const struct values *value
         column->page_plain_bytes += sizeof(uint32_t) + values->views[i].size_bytes;
 }
 
-static enum status add_indexes(struct column_writer *column, struct error *err)
+static void add_indexes(struct column_writer *column)
 {
     struct column_scratch *scratch = column->scratch;
     dictionary_add(&column->dictionary, &scratch->values, scratch->indexes);
     buffer_add(&column->data, scratch->indexes, scratch->values.count * sizeof(uint32_t));
     count_plain(column, &scratch->values);
-    if (column->dictionary.page.size_bytes <= column->settings->dictionary_bytes)
-        return OK;
-    TRY(end_page(column, err));
-    if (column->in_dictionary)
-        close_dictionary(column);
-    return OK;
 }
 
 static void add_plain(struct column_writer *column)
@@ -270,6 +264,21 @@ static uint32_t piece_size(const struct column_writer *column, const struct shre
     return size == 0 ? 1 : size < VALUES_PIECE ? (uint32_t)size : VALUES_PIECE;
 }
 
+/* How many places of the next `count` to take, so that they end where a row does, if one does. */
+static uint32_t whole_rows(const struct shred *shred, uint32_t at, uint32_t count)
+{
+    uint32_t end = at + count;
+    while (end > at && end < shred->count && shred->repetitions[end] != 0)
+        end--;
+    return end == at ? count : end - at;
+}
+
+static bool dictionary_is_full(const struct column_writer *column)
+{
+    return column->in_dictionary &&
+           column->dictionary.page.size_bytes > column->settings->dictionary_bytes;
+}
+
 static bool page_is_full(const struct column_writer *column)
 {
     size_t size = column->data.size_bytes;
@@ -281,8 +290,7 @@ static bool page_is_full(const struct column_writer *column)
 }
 
 /* Places [at, at + count) and their values, which begin with `value`; *value goes on. */
-static enum status add_piece(struct column_writer *column, uint32_t at, uint32_t count,
-                             uint32_t *value, struct error *err)
+static void add_piece(struct column_writer *column, uint32_t at, uint32_t count, uint32_t *value)
 {
     const struct shred *shred = &column->scratch->shred;
     uint32_t values = 0, rows = 0;
@@ -299,13 +307,24 @@ static enum status add_piece(struct column_writer *column, uint32_t at, uint32_t
     column->levels += count;
     column->nulls += count - values;
     if (values == 0)
-        return OK;
+        return;
     values_gather(&column->scratch->values, column->leaf, shred->vector, shred->cells + *value,
                   values);
     *value += values;
     if (column->in_dictionary)
-        return add_indexes(column, err);
-    add_plain(column);
+        add_indexes(column);
+    else
+        add_plain(column);
+}
+
+/* Between two rows. */
+static enum status end_what_is_full(struct column_writer *column, struct error *err)
+{
+    bool leave = dictionary_is_full(column);
+    if (leave || page_is_full(column))
+        TRY(end_page(column, err));
+    if (leave && column->in_dictionary)
+        close_dictionary(column);
     return OK;
 }
 
@@ -318,10 +337,11 @@ enum status column_writer_add(struct column_writer *column, const struct batch *
     uint32_t value = 0;
     for (uint32_t at = 0; at < shred->count;) {
         uint32_t count = shred->count - at < piece ? shred->count - at : piece;
-        TRY(add_piece(column, at, count, &value, err));
+        count = whole_rows(shred, at, count);
+        add_piece(column, at, count, &value);
         at += count;
-        if (page_is_full(column) && (at == shred->count || shred->repetitions[at] == 0))
-            TRY(end_page(column, err));
+        if (at == shred->count || shred->repetitions[at] == 0)
+            TRY(end_what_is_full(column, err));
     }
     return OK;
 }
