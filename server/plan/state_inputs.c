@@ -1,9 +1,11 @@
 #include "plan/state_inputs.h"
 
 #include "base/hash.h"
+#include "expr/aggregate.h"
 #include "expr/function.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The hashes of a node's columns, each made when it is asked for: an expression may use a column
@@ -19,6 +21,9 @@ struct walk {
     struct arena *arena;
     const struct physical_plan *plan;
     struct memo *memos;
+    /* Columns whose IS NOT NULL is no filter of its own, as a join has inferred it from itself. */
+    uint64_t *inferred;
+    uint32_t inferred_count, inferred_max;
 };
 
 /* The columns that an expression counts: those of `left`, then those of `right` (NULL: none). */
@@ -40,16 +45,77 @@ static uint64_t hash_text(const char *text)
 
 static uint64_t column_hash(struct walk *walk, const struct plan_node *node, uint32_t ordinal);
 
+/* ---- one function under several names ---- */
+
+const char *state_function_name(const char *name)
+{
+    static const char *const same[][2] = {
+        {"stddev_samp", "stddev"}, {"var_samp", "variance"}, {"first_value", "first"},
+        {"any_value", "first"},    {"last_value", "last"},
+    };
+    const struct aggregate *aggregate = aggregate_find(name);
+    const struct function *function = aggregate == NULL ? function_find(name) : NULL;
+    const char *found = aggregate != NULL  ? aggregate->name
+                        : function != NULL ? function->name
+                                           : NULL;
+    for (size_t i = 0; found != NULL && i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(same[i][0], found) == 0)
+            return same[i][1];
+    return found;
+}
+
+static double number_of(const struct expr *expr)
+{
+    struct buffer text = {0};
+    expr_print_name(&text, expr);
+    char *end = NULL;
+    double number = strtod(buffer_text(&text), &end);
+    bool is_number = end != buffer_text(&text) && (*end == '\0' || strcmp(end, "D") == 0);
+    buffer_fini(&text);
+    return is_number ? number : -1;
+}
+
+/* percentile(v, 0.5) is median(v). */
+static bool is_median(const struct expr *call)
+{
+    return strcmp(call->aggregate.aggregate->name, "percentile") == 0 && call->arg_count == 3 &&
+           number_of(call->args[1]) == 0.5 && number_of(call->args[2]) == 1;
+}
+
+/* By the name that all names of a function have in common. */
+static struct expr *call_by_main_name(struct arena *arena, struct expr *expr)
+{
+    if (expr->kind != EXPR_CALL && expr->kind != EXPR_AGGREGATE)
+        return expr;
+    struct expr *copy = expr_copy(arena, expr);
+    if (expr->kind == EXPR_CALL) {
+        copy->call.name = expr->call.function->name;
+        return copy;
+    }
+    const struct aggregate *aggregate = expr->aggregate.aggregate;
+    const char *name = is_median(expr) ? "median" : state_function_name(aggregate->name);
+    const struct aggregate *main = name == NULL ? NULL : aggregate_find(name);
+    copy->aggregate.aggregate = main == NULL ? aggregate : main;
+    copy->aggregate.name = copy->aggregate.aggregate->name;
+    if (is_median(expr))
+        copy->arg_count = 1;
+    return copy;
+}
+
+static uint64_t hash_in(const struct scope *scope, uint32_t ordinal)
+{
+    uint32_t width = scope->left->schema->field_count;
+    bool left = ordinal < width || scope->right == NULL;
+    return left ? column_hash(scope->walk, scope->left, ordinal)
+                : column_hash(scope->walk, scope->right, ordinal - width);
+}
+
 static struct expr *name_by_hash(struct arena *arena, struct expr *expr, void *arg)
 {
     const struct scope *scope = arg;
     if (expr->kind != EXPR_COLUMN || expr->column.ordinal < 0)
-        return expr;
-    uint32_t ordinal = (uint32_t)expr->column.ordinal;
-    uint32_t width = scope->left->schema->field_count;
-    bool left = ordinal < width || scope->right == NULL;
-    uint64_t hash = left ? column_hash(scope->walk, scope->left, ordinal)
-                         : column_hash(scope->walk, scope->right, ordinal - width);
+        return call_by_main_name(arena, expr);
+    uint64_t hash = hash_in(scope, (uint32_t)expr->column.ordinal);
     const char *name = arena_sprintf(arena, "%016llx", (unsigned long long)hash);
     return expr_column(arena, expr->column.attribute_id, name, expr->type, expr->nullable);
 }
@@ -59,6 +125,8 @@ static uint64_t expr_hash(struct walk *walk, struct expr *expr, const struct pla
 {
     struct scope scope = {walk, left, right};
     struct buffer text = {0};
+    if (expr->kind == EXPR_COLUMN && expr->column.ordinal >= 0) /* passed on as it is */
+        return hash_in(&scope, (uint32_t)expr->column.ordinal);
     expr_print_sql(&text, expr_rewrite(walk->arena, expr, name_by_hash, &scope));
     buffer_add_byte(&text, ' ');
     type_print_simple(&text, expr->type);
@@ -76,6 +144,18 @@ static uint64_t exprs_hash(struct walk *walk, struct expr *const *exprs, uint32_
     return hash;
 }
 
+static bool is_inferred(struct walk *walk, const struct expr *expr, const struct plan_node *input)
+{
+    if (walk->inferred_count == 0 || expr->kind != EXPR_CALL ||
+        strcmp(expr->call.function->name, "isnotnull") != 0)
+        return false;
+    uint64_t hash = expr_hash(walk, expr->args[0], input, NULL);
+    for (uint32_t i = 0; i < walk->inferred_count; i++)
+        if (walk->inferred[i] == hash)
+            return true;
+    return false;
+}
+
 /* Whatever order the conditions stand in. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the condition is nested */
 static uint64_t condition_hash(struct walk *walk, struct expr *expr, const struct plan_node *left,
@@ -83,7 +163,7 @@ static uint64_t condition_hash(struct walk *walk, struct expr *expr, const struc
 {
     bool is_and = expr->kind == EXPR_CALL && strcmp(expr->call.function->name, "and") == 0;
     if (!is_and)
-        return expr_hash(walk, expr, left, right);
+        return is_inferred(walk, expr, left) ? 0 : expr_hash(walk, expr, left, right);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < expr->arg_count; i++)
         sum += condition_hash(walk, expr->args[i], left, right);
@@ -135,11 +215,16 @@ static uint64_t added_column(struct walk *walk, const struct plan_node *node, ui
 
 static uint64_t expanded_column(struct walk *walk, const struct plan_node *node, uint32_t ordinal)
 {
-    uint64_t hash = node->expand.projection_count;
-    for (uint32_t i = 0; i < node->expand.projection_count; i++)
-        hash = mix(hash,
-                   expr_hash(walk, node->expand.projections[i][ordinal], node->children[0], NULL));
-    return hash;
+    uint64_t hash = node->expand.projection_count, first = 0;
+    bool same = node->expand.projection_count > 0; /* passed on as it is */
+    for (uint32_t i = 0; i < node->expand.projection_count; i++) {
+        uint64_t one =
+            expr_hash(walk, node->expand.projections[i][ordinal], node->children[0], NULL);
+        first = i == 0 ? one : first;
+        same = same && one == first;
+        hash = mix(hash, one);
+    }
+    return same ? first : hash;
 }
 
 static uint64_t aggregated_column(struct walk *walk, const struct plan_node *node, uint32_t ordinal)
@@ -249,7 +334,35 @@ static uint64_t values_hash(struct walk *walk, const struct plan_node *node)
     }
 }
 
-/* What the node itself does to its rows. */
+static uint64_t join_hash(struct walk *walk, const struct plan_node *node)
+{
+    uint64_t hash = mix(node->kind, node->join.kind);
+    if (node->join.condition == NULL)
+        return hash;
+    return mix(hash,
+               condition_hash(walk, node->join.condition, node->children[0], node->children[1]));
+}
+
+/* "time < window.end" above the windows that a row may be in says which of them it is in, which is
+ * a matter of the windows. */
+static bool bounds_window(struct walk *walk, const struct plan_node *node)
+{
+    const struct expr *test = node->filter.predicate;
+    const struct plan_node *expand = node->children[0];
+    if (expand->kind != PLAN_EXPAND || expand->expand.projection_count == 0 ||
+        test->kind != EXPR_CALL || strcmp(test->call.function->name, "<") != 0)
+        return false;
+    const struct expr *end = test->args[1];
+    if (end->kind != EXPR_CALL || end->arg_count == 0 || end->args[0]->kind != EXPR_COLUMN ||
+        end->args[0]->column.ordinal < 0)
+        return false;
+    const struct expr *window = expand->expand.projections[0][end->args[0]->column.ordinal];
+    return window->kind == EXPR_CALL && strcmp(window->call.function->name, "window") == 0 &&
+           expr_hash(walk, test->args[0], expand, NULL) ==
+               expr_hash(walk, window->args[0], expand->children[0], NULL);
+}
+
+/* What the node itself does to its rows.  What an expand adds is among the keys. */
 static uint64_t own_rows(struct walk *walk, const struct plan_node *node)
 {
     uint64_t sum = 0;
@@ -260,21 +373,19 @@ static uint64_t own_rows(struct walk *walk, const struct plan_node *node)
             sum += condition_hash(walk, node->scan.predicates[i], node, NULL);
         return sum;
     case PLAN_FILTER:
-        return condition_hash(walk, node->filter.predicate, node->children[0], NULL);
+        return bounds_window(walk, node)
+                   ? 0
+                   : condition_hash(walk, node->filter.predicate, node->children[0], NULL);
     case PLAN_LIMIT:
         return mix((uint64_t)node->limit.limit, (uint64_t)node->limit.offset);
     case PLAN_JOIN:
-        if (node->join.condition != NULL)
-            sum = condition_hash(walk, node->join.condition, node->children[0], node->children[1]);
-        return mix(mix(node->kind, node->join.kind), mix(keys_hash(walk, node), sum));
+        return mix(join_hash(walk, node), keys_hash(walk, node));
     case PLAN_AGGREGATE:
         return mix(keys_hash(walk, node), values_hash(walk, node));
     case PLAN_DEDUP:
         return keys_hash(walk, node);
     case PLAN_GENERATE:
         return mix(node->generate.outer, added_column(walk, node, 0));
-    case PLAN_EXPAND:
-        return mix(node->kind, node->expand.projection_count);
     case PLAN_SET_OPERATION:
         return mix(node->kind, node->set_operation.operation);
     case PLAN_UNION:
@@ -300,6 +411,43 @@ static void add_below(struct walk *walk, const struct plan_node *node, struct st
     }
 }
 
+/* ---- what a join infers from itself ---- */
+
+static bool add_inferred(const struct expr *expr, void *arg)
+{
+    const struct scope *scope = arg;
+    struct walk *walk = scope->walk;
+    if (expr->kind != EXPR_COLUMN || expr->column.ordinal < 0)
+        return true;
+    if (walk->inferred_count == walk->inferred_max) {
+        uint64_t *more = arena_new_object(walk->arena, (walk->inferred_max * 2 + 8) * sizeof *more);
+        if (walk->inferred_count > 0)
+            memcpy(more, walk->inferred, walk->inferred_count * sizeof *more);
+        walk->inferred = more;
+        walk->inferred_max = walk->inferred_max * 2 + 8;
+    }
+    walk->inferred[walk->inferred_count++] = hash_in(scope, (uint32_t)expr->column.ordinal);
+    return true;
+}
+
+/* The rows that reach a join, whatever it infers of its columns being not NULL: that depends on its
+ * kind and condition. */
+static uint64_t rows_of_join(struct walk *walk, const struct plan_node *node)
+{
+    struct state_inputs below = {0};
+    struct scope left = {walk, node->children[0], NULL}, right = {walk, node->children[1], NULL};
+    struct scope both = {walk, node->children[0], node->children[1]};
+    for (uint32_t i = 0; i < node->join.key_count; i++) {
+        expr_walk(node->join.left_keys[i], add_inferred, &left);
+        expr_walk(node->join.right_keys[i], add_inferred, &right);
+    }
+    if (node->join.condition != NULL)
+        expr_walk(node->join.condition, add_inferred, &both);
+    add_below(walk, node, &below);
+    walk->inferred_count = 0;
+    return below.rows;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the plan */
 static uint32_t count_operators(const struct plan_node *node)
 {
@@ -317,9 +465,12 @@ static void fill_operators(struct walk *walk, const struct plan_node *node,
         struct state_inputs *out = (*next)++;
         *out =
             (struct state_inputs){.keys = keys_hash(walk, node), .values = values_hash(walk, node)};
-        if (node->kind == PLAN_JOIN)
-            out->rows = own_rows(walk, node);
         add_below(walk, node, out);
+        out->rows_of_join = out->rows;
+        if (node->kind == PLAN_JOIN) {
+            out->join = join_hash(walk, node);
+            out->rows_of_join = rows_of_join(walk, node);
+        }
     }
     for (uint32_t i = 0; i < node->child_count; i++)
         fill_operators(walk, node->children[i], next);

@@ -4,8 +4,8 @@
  *
  * The fingerprint says what must not change while a checkpoint lives; this says what may, as in
  * Spark, but leaves results of the former query in the state: a filter below an aggregation, an
- * expression below it, windows of another size, another delay of a watermark.  Names of columns,
- * the order of conditions and what is not used do not count.
+ * expression below it, windows of another size, another delay of a watermark.  Names of columns
+ * and of functions (mean and avg), the order of conditions and what is not used do not count.
  *
  * Threads: any.
  */
@@ -20,6 +20,9 @@ struct state_inputs {
     uint64_t keys;       /* grouping expressions, windows, deduplicated columns, join keys */
     uint64_t values;     /* what is aggregated or kept */
     uint64_t watermarks; /* columns and delays */
+    uint64_t join;       /* of a join: its kind and its condition beyond the keys */
+    uint64_t
+        rows_of_join; /* `rows` without what the join infers: to compare where `join` differs */
 };
 
 /* In the order of the operators' numbers; in `arena`. */
@@ -29,5 +32,8 @@ void state_inputs_of(struct arena *arena, const struct physical_plan *plan,
 /* The same for one expression over the rows of `input`, a node of the plan. */
 uint64_t state_inputs_expr(struct arena *arena, const struct physical_plan *plan, struct expr *expr,
                            const struct plan_node *input);
+
+/* The name that all names of a function have in common: "avg" of "mean"; NULL: there is none. */
+const char *state_function_name(const char *name);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base/check.h"
 #include "columnar/interval_text.h"
-#include "expr/aggregate.h"
 #include "plan/fingerprint.h"
+#include "plan/state_inputs.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -128,26 +128,48 @@ static bool same_operators(const json_t *was, const json_t *now)
 /* What the call at the beginning of an entry is called, whichever of its names was written. */
 static const char *main_name(const char *entry, size_t length)
 {
-    static const char *const same[][2] = {
-        {"stddev_samp", "stddev"}, {"var_samp", "variance"}, {"first_value", "first"},
-        {"any_value", "first"},    {"last_value", "last"},
-    };
     char name[64];
     if (length == 0 || length >= sizeof name)
         return NULL;
     memcpy(name, entry, length);
     name[length] = '\0';
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-        if (strcmp(same[i][0], name) == 0)
-            return same[i][1];
-    const struct aggregate *aggregate = aggregate_find(name);
-    const struct function *function = aggregate == NULL ? function_find(name) : NULL;
-    return aggregate != NULL ? aggregate->name : function != NULL ? function->name : NULL;
+    return state_function_name(name);
+}
+
+/* What stands behind the value in "percentile(v, 0.5, 1) double", which is "median(v) double";
+ * NULL: the entry is neither. */
+static const char *median_end(const char *entry)
+{
+    if (strncmp(entry, "median(", 7) == 0)
+        return strrchr(entry, ')');
+    const char *last = strncmp(entry, "percentile(", 11) == 0 ? strrchr(entry, ',') : NULL;
+    if (last == NULL || strncmp(last, ", 1) ", 5) != 0)
+        return NULL;
+    const char *comma = last;
+    while (comma > entry && strchr("0123456789.D ", comma[-1]) != NULL)
+        comma--;
+    comma--;
+    char *end = NULL;
+    bool half = comma > entry && *comma == ',' && strtod(comma + 1, &end) == 0.5;
+    return half && (end == last || (*end == 'D' && end + 1 == last)) ? comma : NULL;
+}
+
+static bool same_median(const char *old, const char *new_)
+{
+    const char *old_end = median_end(old), *new_end = median_end(new_);
+    if (old_end == NULL || new_end == NULL)
+        return false;
+    old += strcspn(old, "(");
+    new_ += strcspn(new_, "(");
+    return old_end - old == new_end - new_ && memcmp(old, new_, (size_t)(old_end - old)) == 0 &&
+           strcmp(strrchr(old_end, ')'), strrchr(new_end, ')')) == 0;
 }
 
 /* "mean(v) double" is "avg(v) double". */
 static bool same_entry(const char *old, const char *new_)
 {
+    if (same_median(old, new_))
+        return true;
     size_t old_length = strcspn(old, "("), new_length = strcspn(new_, "(");
     const char *was = main_name(old, old_length), *is = main_name(new_, new_length);
     return strcmp(old, new_) == 0 || (was != NULL && is != NULL && strcmp(was, is) == 0 &&

@@ -46,6 +46,7 @@ struct look {
     struct recovery_facts facts;
     enum batch_kind kind;
     bool has_checkpoint, has_sink, held;
+    bool changed;   /* the query is another one than the checkpoint's: said */
     bool recovered; /* the sources stand where a start would begin: they can be asked for more */
     uint64_t lost;
     struct buffer lost_files;
@@ -63,10 +64,12 @@ static void add_element(struct buffer *list, const char *name, const char *condi
     json_end_object(&json);
 }
 
-/* What a start would fail with; goes on. */
+/* What a start would fail with; goes on.  That the query is another one is said once: the sources
+ * find it, too. */
 static void add_problem(struct look *look, struct error *err)
 {
-    add_element(&look->problems, "condition", status_name(err->status), err->text);
+    if (err->status != STATUS_CHECKPOINT__QUERY_CHANGED || !look->changed)
+        add_element(&look->problems, "condition", status_name(err->status), err->text);
     error_clear(err);
 }
 
@@ -98,8 +101,10 @@ static void look_at_checkpoint(struct look *look)
     checkpoint_facts(query->checkpoint, &look->facts);
     if (query_pin_plan(query, &err) != OK)
         add_problem(look, &err);
-    if (fingerprint_check(query, &err) != OK)
+    if (fingerprint_check(query, &err) != OK) {
         add_problem(look, &err);
+        look->changed = true;
+    }
 }
 
 static void look_at_sink(struct look *look)
@@ -548,13 +553,16 @@ static void warn_of_state(struct look *look, const struct operator_verdict *verd
                           const struct state_inputs *was, const struct state_inputs *now)
 {
     struct buffer what = {0};
+    bool join = was->join != now->join;
     const struct {
         bool differs;
         const char *text;
     } parts[] = {
-        {was->rows != now->rows, "which rows reach it (a filter, a join, a limit)"},
+        {join ? was->rows_of_join != now->rows_of_join : was->rows != now->rows,
+         "which rows reach it (a filter, a join, a limit)"},
         {was->keys != now->keys, "what its keys are computed from (expressions, windows)"},
         {was->values != now->values, "what its values are computed from"},
+        {join, "the join itself (its kind, its condition)"},
         {was->watermarks != now->watermarks, "a watermark (its column or its delay)"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -571,7 +579,7 @@ static void warn_of_state(struct look *look, const struct operator_verdict *verd
     buffer_fini(&what);
 }
 
-/* State that is kept and was computed otherwise. */
+/* State that is kept and was computed otherwise.  Where the start is refused, none is kept. */
 static void warn_of_states(struct look *look)
 {
     struct query *query = look->query;
@@ -579,7 +587,7 @@ static void warn_of_states(struct look *look)
     struct state_inputs *was = NULL, *now = NULL;
     struct query_plan former = {0};
     uint32_t count = 0, was_count = 0, now_count = 0;
-    if (!look->has_checkpoint)
+    if (!look->has_checkpoint || look->changed)
         return;
     fingerprint_operators(query, query->arena, &verdicts, &count);
     if (count == 0 || verdicts[0].is_new || !former_plan(look, &former))

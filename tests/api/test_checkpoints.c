@@ -443,6 +443,111 @@ static void a_plan_says_where_state_of_the_former_query_stays(void **state)
     }
 }
 
+/* What the plan says was changed, between "changed in: " and its end; "" if it warns of nothing. */
+static void said_of_change(const char *name, const char *sql, const char *to, char out[512])
+{
+    size_t i;
+    json_t *warning;
+    static const char kept[] = "\"outputMode\":\"append\",\"sink\":{\"format\":\"memory\"}";
+    static const char updated[] = "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}";
+    const char *more = strstr(sql, " JOIN ") != NULL ? kept : updated;
+    create(name, sql, more);
+    put("PUT", name, to, more);
+    json_t *plan = plan_of(name);
+    const json_t *problem = json_array_get(json_object_get(plan, "problems"), 0);
+    if (problem != NULL)
+        fail_msg("%s: %s", to, text_of(problem, "message"));
+    out[0] = '\0';
+    json_array_foreach(json_object_get(plan, "warnings"), i, warning)
+    {
+        if (strcmp(text_of(warning, "code"), "STATE_OF_FORMER_QUERY") != 0)
+            continue;
+        const char *said = strstr(text_of(warning, "message"), "changed in: ");
+        assert_non_null(said);
+        (void)snprintf(out, 512, "%s", said + strlen("changed in: "));
+        char *end = strstr(out, ". Its state");
+        assert_non_null(end);
+        *end = '\0';
+    }
+    json_decref(plan);
+}
+
+#define TIMES(of, window, sum)                                                                     \
+    "SELECT window(at, " window ") AS w, count(*) AS n, " sum " AS s FROM (SELECT a, "             \
+    "timestamp_seconds(a) AS at, " of " AS m FROM c WATERMARK " of " AS m DELAY OF INTERVAL '5' "  \
+    "SECONDS) GROUP BY window(at, " window ")"
+#define SIDE(name, at)                                                                             \
+    "(SELECT k AS " name "k, a AS " name "a, " at " FROM c WATERMARK timestamp_seconds(a) AS " at  \
+    " DELAY OF INTERVAL '5' SECONDS)"
+#define JOINED(kind, within)                                                                       \
+    "SELECT lk, la, ra FROM " SIDE("l", "lt") " " kind " JOIN " SIDE(                              \
+        "r", "rt") " ON lk = rk AND rt BETWEEN lt AND lt + INTERVAL " within
+
+/* What was changed is named, and nothing else. */
+static void a_plan_names_only_what_was_changed(void **state)
+{
+    (void)state;
+    static const char keys[] = "what its keys are computed from (expressions, windows)";
+    static const char watermark[] = "a watermark (its column or its delay)";
+    static const char join[] = "the join itself (its kind, its condition)";
+    const struct {
+        const char *from, *to, *said;
+    } cases[] = {
+        /* other names of the same functions */
+        {"SELECT k, mean(a) m, std(a) s, any(a > 1) b, string_agg(k, ',') l FROM c WHERE "
+         "ucase(k) <> 'N' GROUP BY k",
+         "SELECT k, avg(a) m, stddev_samp(a) s, bool_or(a > 1) b, listagg(k, ',') l FROM c WHERE "
+         "upper(k) <> 'N' GROUP BY k",
+         ""},
+        {"SELECT k, percentile(a, 0.5) p FROM c GROUP BY k",
+         "SELECT k, median(a) p FROM c GROUP BY k", ""},
+        {"SELECT k, median(a + 1) p FROM c GROUP BY k",
+         "SELECT k, percentile(a + 1, 0.50D) p FROM c GROUP BY k", ""},
+        /* windows, and the column of the watermark, which the plan then passes on or does not */
+        {TIMES("timestamp_seconds(a)", "'10 seconds'", "sum(a)"),
+         TIMES("timestamp_seconds(a + 1)", "'10 seconds'", "sum(a)"), watermark},
+        {TIMES("timestamp_seconds(a)", "'10 seconds'", "sum(a)"),
+         TIMES("timestamp_seconds(a)", "'10 seconds', '5 seconds'", "sum(a)"), keys},
+        {TIMES("timestamp_seconds(a)", "'10 seconds'", "sum(a * 1.0D)"),
+         TIMES("timestamp_seconds(a)", "'10 seconds', '4 seconds'", "sum(a * 1.0D)"), keys},
+        /* joins */
+        {JOINED("INNER", "2 SECONDS"), JOINED("LEFT", "2 SECONDS"), join},
+        {JOINED("LEFT", "2 SECONDS"), JOINED("RIGHT", "2 SECONDS"), join},
+        {JOINED("INNER", "2 SECONDS"), JOINED("INNER", "9 SECONDS"), join},
+        {JOINED("INNER", "2 SECONDS"), JOINED("INNER", "2 SECONDS AND ra > la"), join},
+        {JOINED("INNER", "2 SECONDS"), JOINED("INNER", "2 SECONDS WHERE la > 1"),
+         "which rows reach it (a filter, a join, a limit)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[16], said[512];
+        (void)snprintf(name, sizeof name, "exact%zu", i);
+        said_of_change(name, cases[i].from, cases[i].to, said);
+        if (strcmp(said, cases[i].said) != 0)
+            fail_msg("%s\n-> %s\nsays \"%s\", not \"%s\"", cases[i].from, cases[i].to, said,
+                     cases[i].said);
+    }
+}
+
+/* A start that is refused keeps nothing, and says why once. */
+static void a_refused_change_is_said_once(void **state)
+{
+    (void)state;
+    static const char more[] = "\"outputMode\":\"update\",\"sink\":{\"format\":\"memory\"}";
+    create("twofold", "SELECT k, sum(a) AS s FROM c GROUP BY k", more);
+    put("PUT", "twofold",
+        "SELECT k, sum(a) AS s FROM (SELECT * FROM c UNION ALL SELECT * FROM c) GROUP BY k", more);
+    json_t *plan = plan_of("twofold");
+    const json_t *problems = json_object_get(plan, "problems");
+    assert_int_equal(json_array_size(problems), 1);
+    assert_string_equal(text_of(json_array_get(problems, 0), "condition"),
+                        "CHECKPOINT.QUERY_CHANGED");
+    size_t i;
+    json_t *warning;
+    json_array_foreach(json_object_get(plan, "warnings"), i, warning)
+        assert_string_not_equal(text_of(warning, "code"), "STATE_OF_FORMER_QUERY");
+    json_decref(plan);
+}
+
 /* ---- damage ---- */
 
 #define PATH_SIZE  512
@@ -658,6 +763,8 @@ int main(void)
         T(the_plan_of_sessions_has_one_operator_and_says_that_their_gap_changed),
         T(the_plan_of_a_first_start_finds_nothing_in_its_way),
         T(a_plan_says_where_state_of_the_former_query_stays),
+        T(a_plan_names_only_what_was_changed),
+        T(a_refused_change_is_said_once),
         T(a_setting_that_the_checkpoint_keeps_is_named),
         T(the_plan_and_the_state_number_operators_alike),
         T(files_that_the_sink_has_are_suppressed_when_batches_run_again),
