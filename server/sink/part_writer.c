@@ -14,20 +14,24 @@
 
 #define FLUSH_BYTES ((size_t)256 << 10)
 #define KEEP_BYTES  ((size_t)4 << 20)
-#define OPEN_MAX    256 /* files a task writes at the same time */
+#define OPEN_MAX    1024 /* parts a task writes at the same time ... */
+#define FILES_MAX   256  /* ... and those of them that have something on disk */
 
-struct open_part {
-    char *dir; /* "k=v/k=v", "" without partitions */
-    uint64_t hash;
-    struct record_writer *records; /* NULL: ended */
-    struct vfs_file *file;         /* NULL: nothing on disk yet */
+/* A directory, with the file that is being written to it. */
+struct dir_part {
+    const char *dir;                /* "k=v/k=v", "" without partitions */
+    struct dir_part *older, *newer; /* of the open ones, as they were used */
+    struct record_writer *records;  /* NULL: none is open */
+    struct vfs_file *file;          /* NULL: nothing on disk yet */
     struct buffer out;
     char *staged;
     uint64_t rows;
     uint64_t size_bytes;
-    uint32_t sequence; /* of this directory: c000, c001 */
-    uint16_t selection[BATCH_ROWS_MAX];
-    uint32_t selected; /* rows of the batch at hand */
+    uint32_t sequence; /* of the next file: c000, c001 */
+
+    /* the rows of the batch at hand: places in its selection */
+    uint32_t first, last;
+    uint32_t selected;
 };
 
 struct finished {
@@ -40,18 +44,27 @@ struct part_writer {
     const struct part_config *config;
     int64_t batch_id;
     uint32_t task;
-    struct arena *arena; /* names */
-    struct open_part *open[OPEN_MAX];
+    struct arena *arena;     /* names */
+    struct dir_part **parts; /* in the order they came */
+    size_t part_count;
+    size_t part_capacity;
+    struct dir_part *oldest, *newest; /* the open ones */
     size_t open_count;
-    struct open_part *last; /* where the row before went */
+    size_t file_count;
     struct finished *finished;
     size_t finished_count;
     size_t finished_capacity;
     uint32_t staged_count;
     uint64_t rows;
-    struct dir_table dirs; /* with the number of files begun in each */
+    struct dir_table dirs; /* number: index + 1 of its part */
     struct buffer key;
     struct buffer cell;
+
+    /* a batch, directory by directory */
+    struct dir_part *touched[BATCH_ROWS_MAX];
+    uint32_t touched_count;
+    uint16_t next[BATCH_ROWS_MAX]; /* the place after one, of the same directory */
+    uint16_t selection[BATCH_ROWS_MAX];
 };
 
 static bool must_escape(uint8_t c)
@@ -79,13 +92,12 @@ void part_escape(struct buffer *out, const char *name, struct bytes value, bool 
         escape_text(out, value);
 }
 
-static void open_part_free(struct part_writer *writer, struct open_part *part)
+static void part_free(struct part_writer *writer, struct dir_part *part)
 {
     if (part->records != NULL)
         writer->config->format->write_close(part->records);
     vfs_close(part->file);
     buffer_fini(&part->out);
-    free(part->dir);
     free(part);
 }
 
@@ -106,20 +118,26 @@ static void row_directory(struct part_writer *writer, const struct batch *batch,
     }
 }
 
-static enum status create_staged(struct part_writer *writer, struct open_part *part,
-                                 struct error *err)
+/* ---- the open ones: the least recently used is the first to be ended ---- */
+
+static void unlink_part(struct part_writer *writer, struct dir_part *part)
 {
-    const struct part_config *config = writer->config;
-    part->staged = arena_sprintf(
-        writer->arena, "%s/.tidemill-%s.%" PRId64 ".%" PRIu32 ".%" PRIu32 ".tmp", config->dir,
-        config->query_id, writer->batch_id, writer->task, writer->staged_count++);
-    return vfs_open(config->vfs, part->staged, 0, 0, &part->file, err);
+    *(part->older == NULL ? &writer->oldest : &part->older->newer) = part->newer;
+    *(part->newer == NULL ? &writer->newest : &part->newer->older) = part->older;
+    part->older = part->newer = NULL;
+    writer->open_count--;
 }
 
-static enum status flush_part(struct part_writer *writer, struct open_part *part, struct error *err)
+static void link_newest(struct part_writer *writer, struct dir_part *part)
 {
-    if (part->file == NULL)
-        TRY(create_staged(writer, part, err));
+    part->older = writer->newest;
+    *(writer->newest == NULL ? &writer->oldest : &writer->newest->newer) = part;
+    writer->newest = part;
+    writer->open_count++;
+}
+
+static enum status append_out(struct dir_part *part, struct error *err)
+{
     TRY(vfs_append(part->file, buffer_bytes(&part->out), err));
     part->size_bytes += part->out.size_bytes;
     if (part->out.capacity_bytes > KEEP_BYTES) /* a whole row group of Parquet */
@@ -128,7 +146,7 @@ static enum status flush_part(struct part_writer *writer, struct open_part *part
     return FAILPOINT(mid_write, err);
 }
 
-static char *final_name(struct part_writer *writer, const struct open_part *part)
+static char *final_name(struct part_writer *writer, const struct dir_part *part)
 {
     const struct part_config *config = writer->config;
     bool plain = part->dir[0] == '\0';
@@ -138,14 +156,12 @@ static char *final_name(struct part_writer *writer, const struct open_part *part
                          plain ? '-' : '.', part->sequence, config->extension);
 }
 
-/* Ends one file; its data is durable afterwards. */
-static enum status end_part(struct part_writer *writer, struct open_part *part, struct error *err)
+/* Ends a part that has a file; its data is durable afterwards. */
+static enum status end_file(struct part_writer *writer, struct dir_part *part, struct error *err)
 {
-    CHECK(part->records != NULL);
+    CHECK(part->records != NULL && part->file != NULL);
     TRY(writer->config->format->finish(part->records, &part->out, err));
-    writer->config->format->write_close(part->records);
-    part->records = NULL;
-    TRY(flush_part(writer, part, err));
+    TRY(append_out(part, err));
     TRY(vfs_sync_data(part->file, err));
     if (writer->finished_count == writer->finished_capacity) {
         writer->finished_capacity =
@@ -158,68 +174,95 @@ static enum status end_part(struct part_writer *writer, struct open_part *part, 
                                    .final = final_name(writer, part),
                                    .rows = part->rows,
                                    .size_bytes = part->size_bytes}};
+    writer->config->format->write_close(part->records);
+    part->records = NULL;
     vfs_close(part->file);
     part->file = NULL;
+    part->staged = NULL;
+    part->sequence++;
+    buffer_fini(&part->out);
+    writer->file_count--;
+    unlink_part(writer, part);
     return OK;
 }
 
-static enum status start_part(struct part_writer *writer, struct open_part *part, struct error *err)
+static enum status create_file(struct part_writer *writer, struct dir_part *part, struct error *err)
 {
-    part->sequence = dir_table_at(&writer->dirs, part->dir)->number++;
-    part->rows = 0;
-    part->size_bytes = 0;
-    return writer->config->format->write_open(writer->config->writer, &part->records, err);
-}
-
-static enum status end_all(struct part_writer *writer, struct error *err)
-{
-    for (size_t i = 0; i < writer->open_count; i++)
-        if (writer->open[i]->records != NULL)
-            TRY(end_part(writer, writer->open[i], err));
-    for (size_t i = 0; i < writer->open_count; i++)
-        open_part_free(writer, writer->open[i]);
-    writer->open_count = 0;
-    writer->last = NULL;
+    const struct part_config *config = writer->config;
+    if (writer->file_count == FILES_MAX) {
+        struct dir_part *unused = writer->oldest;
+        while (unused->file == NULL)
+            unused = unused->newer;
+        TRY(end_file(writer, unused, err));
+    }
+    part->staged = arena_sprintf(
+        writer->arena, "%s/.tidemill-%s.%" PRId64 ".%" PRIu32 ".%" PRIu32 ".tmp", config->dir,
+        config->query_id, writer->batch_id, writer->task, writer->staged_count++);
+    TRY(vfs_open(config->vfs, part->staged, 0, 0, &part->file, err));
+    writer->file_count++;
     return OK;
 }
 
-static enum status add_part(struct part_writer *writer, const char *dir, size_t size,
-                            struct open_part **out, struct error *err)
+static enum status flush_part(struct part_writer *writer, struct dir_part *part, struct error *err)
 {
-    struct open_part *part = heap_calloc(1, sizeof *part);
-    CHECK(writer->open_count < OPEN_MAX);
-    part->dir = heap_strndup(dir, size);
-    part->hash = hash_bytes(dir, size);
-    writer->open[writer->open_count++] = part;
-    *out = part;
-    return start_part(writer, part, err);
+    if (part->file == NULL)
+        TRY(create_file(writer, part, err));
+    return append_out(part, err);
 }
 
-/* The open part of the directory in writer->key, or NULL. */
-static struct open_part *find_part(const struct part_writer *writer)
+static enum status end_part(struct part_writer *writer, struct dir_part *part, struct error *err)
 {
-    struct bytes key = buffer_bytes(&writer->key);
-    if (writer->last != NULL && bytes_equal(bytes_of_text(writer->last->dir), key))
-        return writer->last;
-    uint64_t hash = hash_bytes(key.data, key.size_bytes);
-    for (size_t i = 0; i < writer->open_count; i++)
-        if (writer->open[i]->hash == hash && bytes_equal(bytes_of_text(writer->open[i]->dir), key))
-            return writer->open[i];
-    return NULL;
+    if (part->file == NULL)
+        TRY(create_file(writer, part, err));
+    return end_file(writer, part, err);
+}
+
+/* Opens it if need be; it is the newest then. */
+static enum status use_part(struct part_writer *writer, struct dir_part *part, struct error *err)
+{
+    if (part->records != NULL) {
+        unlink_part(writer, part);
+    } else {
+        if (writer->open_count == OPEN_MAX)
+            TRY(end_part(writer, writer->oldest, err));
+        part->rows = 0;
+        part->size_bytes = 0;
+        TRY(writer->config->format->write_open(writer->config->writer, &part->records, err));
+    }
+    link_newest(writer, part);
+    return OK;
+}
+
+/* The part of the directory `dir`, open or not. */
+static struct dir_part *part_of(struct part_writer *writer, const char *dir)
+{
+    struct dir_entry *entry = dir_table_at(&writer->dirs, dir);
+    if (entry->number > 0)
+        return writer->parts[entry->number - 1];
+    if (writer->part_count == writer->part_capacity) {
+        writer->part_capacity = writer->part_capacity == 0 ? 8 : writer->part_capacity * 2;
+        writer->parts = heap_realloc(writer->parts, writer->part_capacity * sizeof *writer->parts);
+    }
+    struct dir_part *part = heap_calloc(1, sizeof *part);
+    part->dir = entry->dir;
+    writer->parts[writer->part_count++] = part;
+    entry->number = (uint32_t)writer->part_count;
+    return part;
 }
 
 /* Encodes the rows of `batch`, whose columns are those of the files, into one part. */
-static enum status write_rows(struct part_writer *writer, struct open_part *part,
+static enum status write_rows(struct part_writer *writer, struct dir_part *part,
                               const struct batch *batch, struct error *err)
 {
     const struct part_config *config = writer->config;
     struct batch slice = *batch;
     uint16_t selection[BATCH_ROWS_MAX];
+    TRY(use_part(writer, part, err));
     for (uint32_t done = 0; done < batch->selected;) {
         uint32_t count = batch->selected - done;
         if (config->records_max > 0 && part->rows == config->records_max) {
             TRY(end_part(writer, part, err));
-            TRY(start_part(writer, part, err));
+            TRY(use_part(writer, part, err));
         }
         if (config->records_max > 0 && count > config->records_max - part->rows)
             count = (uint32_t)(config->records_max - part->rows);
@@ -250,40 +293,46 @@ static struct batch data_batch(const struct part_config *config, const struct ba
     return out;
 }
 
-static enum status write_selected(struct part_writer *writer, const struct batch *data,
-                                  struct error *err)
+/* The rows of one directory. */
+static enum status write_touched(struct part_writer *writer, struct dir_part *part,
+                                 const struct batch *data, struct error *err)
 {
-    for (size_t i = 0; i < writer->open_count; i++) {
-        struct open_part *part = writer->open[i];
-        if (part->selected == 0)
-            continue;
-        struct batch out = *data;
-        out.selection = part->selection;
-        out.selected = part->selected;
-        part->selected = 0;
-        TRY(write_rows(writer, part, &out, err));
-    }
-    return OK;
+    struct batch out = *data;
+    uint32_t place = part->first;
+    for (uint32_t i = 0; i < part->selected; i++, place = writer->next[place])
+        writer->selection[i] = (uint16_t)batch_row(data, place);
+    out.selection = writer->selection;
+    out.selected = part->selected;
+    part->selected = 0;
+    return write_rows(writer, part, &out, err);
 }
 
+/* Directory by directory, first those that are open, before others end them. */
 static enum status scatter(struct part_writer *writer, const struct batch *batch,
                            const struct batch *data, struct error *err)
 {
+    struct dir_part *part = NULL;
+    writer->touched_count = 0;
     for (uint32_t i = 0; i < batch->selected; i++) {
-        uint32_t row = batch_row(batch, i);
-        row_directory(writer, batch, row);
-        struct open_part *part = find_part(writer);
-        if (part == NULL && writer->open_count == OPEN_MAX) {
-            TRY(write_selected(writer, data, err));
-            TRY(end_all(writer, err));
+        row_directory(writer, batch, batch_row(batch, i));
+        if (part == NULL || !bytes_equal(bytes_of_text(part->dir), buffer_bytes(&writer->key)))
+            part = part_of(writer, buffer_text(&writer->key));
+        if (part->selected == 0) {
+            writer->touched[writer->touched_count++] = part;
+            part->first = i;
+        } else {
+            writer->next[part->last] = (uint16_t)i;
         }
-        if (part == NULL)
-            TRY(add_part(writer, (const char *)writer->key.data, writer->key.size_bytes, &part,
-                         err));
-        part->selection[part->selected++] = (uint16_t)row;
-        writer->last = part;
+        part->last = i;
+        part->selected++;
     }
-    return write_selected(writer, data, err);
+    for (uint32_t i = 0; i < writer->touched_count; i++)
+        if (writer->touched[i]->records != NULL)
+            TRY(write_touched(writer, writer->touched[i], data, err));
+    for (uint32_t i = 0; i < writer->touched_count; i++)
+        if (writer->touched[i]->selected > 0)
+            TRY(write_touched(writer, writer->touched[i], data, err));
+    return OK;
 }
 
 static enum status receive(struct batch_receiver *self, const struct batch *batch,
@@ -294,12 +343,8 @@ static enum status receive(struct batch_receiver *self, const struct batch *batc
     if (batch->selected == 0)
         return OK;
     writer->rows += batch->selected;
-    struct open_part *part = writer->open_count > 0 ? writer->open[0] : NULL;
-    if (config->partition_count == 0) {
-        if (part == NULL)
-            TRY(add_part(writer, "", 0, &part, err));
-        return write_rows(writer, part, batch, err);
-    }
+    if (config->partition_count == 0)
+        return write_rows(writer, part_of(writer, ""), batch, err);
     struct vector **columns =
         heap_calloc(config->data_schema->field_count + 1, sizeof(struct vector *));
     struct batch data = data_batch(config, batch, columns);
@@ -331,13 +376,12 @@ void part_writer_free(struct part_writer *writer)
 {
     if (writer == NULL)
         return;
-    for (size_t i = 0; i < writer->open_count; i++) {
-        const char *staged = writer->open[i]->records != NULL || writer->open[i]->file != NULL
-                                 ? writer->open[i]->staged
-                                 : NULL;
-        open_part_free(writer, writer->open[i]);
+    for (size_t i = 0; i < writer->part_count; i++) {
+        const char *staged = writer->parts[i]->staged;
+        part_free(writer, writer->parts[i]);
         remove_staged(writer, staged);
     }
+    free(writer->parts);
     for (size_t i = 0; i < writer->finished_count; i++)
         if (writer->finished[i].state == PART_STAGED)
             remove_staged(writer, writer->finished[i].part.staged);
@@ -363,11 +407,10 @@ static int compare_finished(const void *a, const void *b)
 
 enum status part_writer_finish(struct part_writer *writer, struct error *err)
 {
-    struct open_part *part = NULL;
-    if (writer->config->empty_file && writer->task == 0 && writer->rows == 0 &&
-        writer->open_count == 0)
-        TRY(add_part(writer, "", 0, &part, err));
-    TRY(end_all(writer, err));
+    if (writer->config->empty_file && writer->task == 0 && writer->rows == 0)
+        TRY(use_part(writer, part_of(writer, ""), err));
+    while (writer->oldest != NULL)
+        TRY(end_part(writer, writer->oldest, err));
     if (writer->finished_count > 1)
         qsort(writer->finished, writer->finished_count, sizeof *writer->finished, compare_finished);
     return OK;

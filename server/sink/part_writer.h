@@ -1,6 +1,8 @@
 /*
  * What one task of a file sink writes: part files under temporary names, one per partition
- * directory (and another after maxRecordsPerFile).
+ * directory (and another after maxRecordsPerFile).  Many directories are written to at the same
+ * time; beyond that the one that was not used for longest gets its end, and another file if more
+ * rows come.
  *
  * Staged files lie in the output directory itself, hidden by a leading dot, so that giving one its
  * final name is a rename within one file system.  Their data is synced when the task finishes;

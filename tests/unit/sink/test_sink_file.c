@@ -277,6 +277,80 @@ static void a_file_has_at_most_its_records(void **state)
     assert_int_equal(visible_rows(), 5);
 }
 
+/* Row after row another directory; the task is not finished. */
+static void write_in_turn(uint32_t directories, uint32_t rows, struct bytes text)
+{
+    struct batch *batch = NULL;
+    for (uint32_t done = 0; done < rows; done += batch->rows) {
+        uint32_t count = rows - done < BATCH_ROWS_MAX ? rows - done : BATCH_ROWS_MAX;
+        assert_int_equal(batch_new(f.query, f.schema, count, &batch, &f.err), OK);
+        for (uint32_t i = 0; i < count; i++) {
+            VECTOR_VALUES(int64_t, batch->columns[0])[i] = (done + i) % directories;
+            VECTOR_VALUES(struct bytes, batch->columns[1])[i] = text;
+        }
+        assert_int_equal(batch_receive(f.sink->ops->writer(f.sink, 0), batch, &f.err), OK);
+    }
+}
+
+static void count_file(void *arg, const char *path, const struct vfs_stat *stat)
+{
+    if (stat->kind != VFS_DIR && path_basename(path)[0] == 'p')
+        ++*(uint64_t *)arg;
+}
+
+static uint64_t end_of_turns(uint64_t rows)
+{
+    bool due = false;
+    uint64_t files = 0, total = 0;
+    assert_int_equal(f.sink->ops->task_finish(f.sink, 0, &f.err), OK);
+    assert_int_equal(f.sink->ops->stage(f.sink, &due, &total, &f.err), OK);
+    assert_int_equal(total, rows);
+    assert_int_equal(f.sink->ops->commit(f.sink, 0, &f.err), OK);
+    vfs_mem_walk(f.mem, "/out", count_file, &files);
+    assert_int_equal(visible_rows(), rows);
+    return files;
+}
+
+static void begin_turns(void)
+{
+    f.partition_by[0] = "n";
+    f.partition_count = 1;
+    assert_int_equal(open_as(QUERY_ID), OK);
+    assert_int_equal(f.sink->ops->begin(f.sink, 0, 1, &f.err), OK);
+}
+
+static void rows_of_many_directories_in_turn_are_few_files(void **state)
+{
+    (void)state;
+    begin_turns();
+    write_in_turn(700, 10000, bytes_of_text("x"));
+    assert_int_equal(end_of_turns(10000), 700);
+}
+
+/* Each batch has all directories, and 1,024 of them are open. */
+static void of_very_many_directories_the_least_used_end(void **state)
+{
+    (void)state;
+    begin_turns();
+    for (uint32_t i = 0; i < 3; i++)
+        write_in_turn(1500, 3000, bytes_of_text("x"));
+    assert_int_equal(end_of_turns(9000), 1500 + 2 * (1500 - 1024));
+}
+
+/* 256 may have something on disk. */
+static void directories_that_have_files_are_few(void **state)
+{
+    (void)state;
+    struct buffer text = {0};
+    begin_turns();
+    for (size_t i = 0; i < 270000; i++)
+        buffer_add_byte(&text, 'x');
+    write_in_turn(300, 300, buffer_bytes(&text));
+    write_in_turn(300, 3000, bytes_of_text("y"));
+    assert_int_equal(end_of_turns(3300), 300 + 300 - 256);
+    buffer_fini(&text);
+}
+
 static void freeze_disk(void *arg, uint64_t torn_bytes)
 {
     (void)torn_bytes;
@@ -677,6 +751,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(partition_columns_become_directories, set_up, tear_down),
         cmocka_unit_test(names_are_escaped_as_spark_does),
         cmocka_unit_test_setup_teardown(a_file_has_at_most_its_records, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_many_directories_in_turn_are_few_files, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(of_very_many_directories_the_least_used_end, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(directories_that_have_files_are_few, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_crash_loses_or_repeats_a_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_crash_loses_or_repeats_a_row_of_a_partition, set_up,
                                         tear_down),
