@@ -191,8 +191,9 @@ static enum status create_file(struct part_writer *writer, struct dir_part *part
     const struct part_config *config = writer->config;
     if (writer->file_count == FILES_MAX) {
         struct dir_part *unused = writer->oldest;
-        while (unused->file == NULL)
+        while (unused != NULL && unused->file == NULL)
             unused = unused->newer;
+        CHECK(unused != NULL);
         TRY(end_file(writer, unused, err));
     }
     part->staged = arena_sprintf(
