@@ -7,6 +7,9 @@
 #include "expr/kernel_time.h"
 #include "expr/resolvers.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define NUMERIC_OR_INTERVAL                                                                        \
     "(\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or \"INTERVAL YEAR TO MONTH\" or \"INTERVAL\")"
 #define DAYS      "(\"INT\" or \"SMALLINT\" or \"TINYINT\")"
@@ -351,6 +354,18 @@ static enum status date_and_interval(struct resolve_context *ctx, const struct e
     return resolve_as(ctx, call, "date_add", date, days, out, err);
 }
 
+/* The parameters have the type that a string is cast to, as in Spark; the text, whose end that is,
+ * has the type that the argument has. */
+static void say_string(struct error *err)
+{
+    const char *cast = error_param(err, "inputType");
+    size_t size = strlen(err->text), cast_size = cast == NULL ? 0 : strlen(cast);
+    if (cast_size == 0 || cast_size > size || strcmp(err->text + size - cast_size, cast) != 0)
+        return;
+    (void)snprintf(err->text + size - cast_size, sizeof err->text - (size - cast_size),
+                   "\"STRING\"");
+}
+
 /* date +- days: only integers; a string is refused though date_add() takes a literal one. */
 static enum status date_and_days(struct resolve_context *ctx, const struct expr *call, bool plus,
                                  struct expr *date, struct expr *days, struct expr **out,
@@ -364,7 +379,9 @@ static enum status date_and_days(struct resolve_context *ctx, const struct expr 
     struct expr *shown = expr_call(ctx->arena, function_find(name), name, args, 2);
     shown->position = call->position;
     shown->position_end = call->position_end;
-    return function_wrong_type(shown, 1, DAYS, err);
+    enum status status = function_wrong_type(shown, 1, DAYS, err);
+    say_string(err);
+    return status;
 }
 
 /* *done: the call was one of dates or times and *out is set. */

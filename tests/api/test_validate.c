@@ -230,6 +230,8 @@ static void every_reason_has_its_place(void **state)
          "The interval '5' has no unit, or what follows is none. Write it behind"},
         {"SELECT a, monotonically_increasing_id() AS i FROM s", "1:11", "_LEGACY_ERROR_TEMP_3102",
          "uuid() gives each row an id"},
+        {"SELECT b + DATE '2026-01-01' FROM s", "1:8", "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+         "but \"b\" has the type \"STRING\""},
         {"SELECT INTERVAL '5 fortnights' FROM s", "1:8", "INVALID_TYPED_LITERAL",
          "'5 fortnights' cannot be read"},
         {"SELECT round(a / 3, b) FROM s", "1:8", "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
@@ -707,6 +709,16 @@ static void what_watermarks_do_not_do_is_warned_of(void **state)
          "SUBTRACTED_EVERY_BATCH", "/sql"},
         {TWO("", "", "SELECT a FROM x EXCEPT VALUES (1)") ",\"outputMode\":\"update\"}",
          "SUBTRACTED_EVERY_BATCH", NULL},
+        {TWO("", "",
+             "SELECT count(*) AS n FROM (SELECT a FROM x EXCEPT VALUES (1))") ",\"outputMode\":"
+                                                                              "\"complete\"}",
+         "COUNTED_EVERY_BATCH", "/sql"},
+        {TWO("", "",
+             "SELECT count(*) AS n FROM (SELECT a FROM x EXCEPT ALL VALUES (1))") ",\"outputMode\":"
+                                                                                  "\"update\"}",
+         "COUNTED_EVERY_BATCH", "/sql"},
+        {TWO("", "", "SELECT a FROM x EXCEPT VALUES (1)") ",\"outputMode\":\"update\"}",
+         "COUNTED_EVERY_BATCH", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].spec);
