@@ -97,7 +97,7 @@ static enum status write_task(int64_t batch_id, uint32_t task, uint32_t rows)
     struct batch *batch = NULL;
     TRY(batch_new(f.query, f.schema, rows, &batch, &f.err));
     for (uint32_t i = 0; i < rows; i++) {
-        VECTOR_VALUES(int64_t, batch->columns[0])[i] = 100 * batch_id + rows * task + i;
+        VECTOR_VALUES(int64_t, batch->columns[0])[i] = 100 * batch_id + (int64_t)rows * task + i;
         VECTOR_VALUES(struct bytes, batch->columns[1])[i] = bytes_of_text(i % 2 ? "odd" : "a/b");
         if (f.schema->field_count > 2)
             VECTOR_VALUES(struct bytes, batch->columns[2])[i] = bytes_of_text("0");
