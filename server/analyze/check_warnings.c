@@ -104,9 +104,33 @@ static void look_at_join(struct looker *looker, const struct logical_node *join)
 
 /* ---- a table that is subtracted again and again ---- */
 
-static void look_at_set_operation(struct looker *looker, const struct logical_node *node)
+/* An aggregation stands above and takes in again what is let out again. */
+static void look_at_counted(struct looker *looker, const struct logical_node *node)
 {
-    if (node->kind != LOGICAL_SET_OPERATION || !node->streaming || !node->set_operation.all)
+    const char *all = node->set_operation.all ? "EXCEPT ALL" : "EXCEPT";
+    const char *text = arena_sprintf(
+        looker->arena,
+        "%s lets its rows out %s, as in Spark, and the aggregation above counts them each time. A "
+        "LEFT ANTI JOIN with the table lets each row through once",
+        all,
+        looker->analysis->mode == MODE_COMPLETE ? "again in every batch in complete mode"
+                                                : "again whenever they come in update mode");
+    analysis_warn(looker->arena, looker->analysis,
+                  (struct analysis_warning){.name = "COUNTED_EVERY_BATCH",
+                                            .text = text,
+                                            .position = node->position,
+                                            .position_end = node->position_end,
+                                            .view = node->view});
+}
+
+static void look_at_set_operation(struct looker *looker, const struct logical_node *node,
+                                  bool counted)
+{
+    if (node->kind != LOGICAL_SET_OPERATION || !node->streaming)
+        return;
+    if (counted && looker->analysis->mode != MODE_APPEND)
+        look_at_counted(looker, node);
+    if (!node->set_operation.all)
         return;
     analysis_warn(looker->arena, looker->analysis,
                   (struct analysis_warning){
@@ -187,17 +211,19 @@ static void look_at_window(struct looker *looker, const struct logical_node *nod
                                             .view = node->view});
 }
 
-/* `used`: an operator above goes by the watermarks below it. */
-static void look_at_operators(struct looker *looker, const struct logical_node *node, bool used)
+/* `used`: an operator above goes by the watermarks below it; `counted`: one above aggregates. */
+static void look_at_operators(struct looker *looker, const struct logical_node *node, bool used,
+                              bool counted)
 {
     look_at_join(looker, node);
-    look_at_set_operation(looker, node);
+    look_at_set_operation(looker, node, counted);
     look_at_window(looker, node);
     if (node->kind == LOGICAL_WATERMARK)
         look_at_watermark(looker, node, used);
     used = used || goes_by_watermark(node);
+    counted = counted || node->kind == LOGICAL_AGGREGATE;
     for (uint32_t i = 0; i < node->child_count; i++)
-        look_at_operators(looker, node->children[i], used);
+        look_at_operators(looker, node->children[i], used, counted);
 }
 
 /* ---- a stream that the watermark does not wait for ---- */
@@ -233,7 +259,7 @@ void check_warnings(struct arena *arena, struct analysis *analysis)
         .min_policy = policy == NULL || strcmp(policy, "max") != 0,
     };
     check_constants(arena, analysis, analysis->root);
-    look_at_operators(&looker, analysis->root, false);
+    look_at_operators(&looker, analysis->root, false, false);
     if (looker.used > 0 && looker.min_policy)
         look_at_streams(&looker, analysis->root);
 }

@@ -296,6 +296,17 @@ static const struct logical_node *window_below(const struct logical_node *node)
     return node->kind == LOGICAL_TIME_WINDOW || node->kind == LOGICAL_SESSION ? node : NULL;
 }
 
+static bool is_no_column(const struct expr *expr, void *arg)
+{
+    (void)arg;
+    return expr->kind != EXPR_COLUMN;
+}
+
+static bool reads_a_column(const struct expr *expr)
+{
+    return !expr_walk(expr, is_no_column, NULL);
+}
+
 bool fix_computed_time(const struct analysis *analysis, struct fix_computed *out)
 {
     const struct logical_node *top = topmost_aggregation(analysis->root);
@@ -310,8 +321,8 @@ bool fix_computed_time(const struct analysis *analysis, struct fix_computed *out
         below = below->children[0];
     size_t view = view_of(analysis->spec, below);
     bool entered = view != SIZE_MAX && view != view_of(analysis->spec, top);
-    if (time->kind == EXPR_COLUMN || time->position < 0 ||
-        (!entered && below->kind != LOGICAL_RELATION))
+    if (time->kind == EXPR_COLUMN || time->position < 0 || !reads_a_column(time) ||
+        !expr_is_deterministic(time) || (!entered && below->kind != LOGICAL_RELATION))
         return false;
     *out = (struct fix_computed){
         .from = (size_t)time->position,

@@ -386,8 +386,10 @@ static void leave_out(struct fixing *fixing, struct diagnostic *diagnostic, cons
         return;
     struct diagnostics *list = fixing->validation->diagnostics;
     static const char consequence[] = "All rows come out, in the order of their batches.";
+    static const char limited[] =
+        "Rows come out in the order of their batches, as many as a LIMIT that stays lets.";
     diagnostic_add_fix(list, diagnostic, arena_sprintf(fixing->arena, "Leave %s out", name),
-                       consequence);
+                       limited);
     (void)fixing_edit(fixing, diagnostic, sql, from, to, "");
     if (strcmp(word, "ORDER") != 0 || !fix_clause_of(sql, to, "LIMIT", &limit, &end))
         return;

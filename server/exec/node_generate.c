@@ -77,11 +77,12 @@ static void generate_close(struct exec_node *self)
 static enum status made_column(struct arena *arena, const struct generated *generated,
                                uint32_t column, struct vector **out, struct error *err)
 {
-    const struct vector *rows = generated->rows;
+    const struct vector *rows = generated->rows, *cells = generated->constant;
     if (rows == NULL)
-        rows = generated->constant;
-    const struct vector *cells =
-        generated->rows == NULL ? generated->constant : rows->children[column];
+        rows = cells;
+    else
+        cells = rows->children[column];
+    CHECK(cells != NULL);
     void *memory = NULL;
     if (cells->length == 0)
         return vector_new_null(arena, cells->type, generated->count, out, err);

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PIPELINE_MAGIC    0x919e1101U
-#define PLAN_DEPTH_MAX    1000
-#define LEAVES_MAX        1024
+#define PIPELINE_MAGIC 0x919e1101U
+#define PLAN_DEPTH_MAX 1000
+#define LEAVES_MAX     1024
 
 struct leaf {
     struct batch_receiver receiver; /* first member: what a source gets */

@@ -188,6 +188,14 @@ static void a_computed_time_gets_a_column(void **state)
          "SELECT count(*) AS c FROM s GROUP BY window(date_trunc('minute', t), '1 hour')",
          "append",
          {"Add a watermark on date_trunc('minute', t) of s", BOTH}},
+        {PLAIN,
+         "SELECT count(*) AS c FROM s GROUP BY window(timestamp_seconds(rand() * v), '1 hour')",
+         "append",
+         {BOTH}},
+        {PLAIN,
+         "SELECT count(*) AS c FROM s GROUP BY window(current_timestamp(), '1 hour')",
+         "append",
+         {BOTH}},
     };
     expect_offers(offers, sizeof offers / sizeof offers[0]);
 }
