@@ -2,6 +2,7 @@
 #include "parquet/values.h"
 
 #include "base/check.h"
+#include "columnar/civil.h"
 #include "columnar/variant.h"
 
 #define US_PER_DAY          INT64_C(86400000000)
@@ -13,17 +14,11 @@
         memcpy(fixed + i * sizeof value, &value, sizeof value);                                    \
     }
 
-static int64_t floor_div(int64_t value, int64_t by)
-{
-    int64_t quotient = value / by;
-    return value % by < 0 ? quotient - 1 : quotient;
-}
-
 /* Nanoseconds of the day, then the Julian day. */
 static void put_int96(uint8_t *at, int64_t us)
 {
-    int64_t days = floor_div(us, US_PER_DAY);
-    int64_t nanos = (us % US_PER_DAY + US_PER_DAY) % US_PER_DAY * 1000;
+    int64_t days = civil_floor_div(us, US_PER_DAY);
+    int64_t nanos = civil_floor_mod(us, US_PER_DAY) * 1000;
     int32_t julian = (int32_t)(days + JULIAN_DAY_OF_EPOCH);
     memcpy(at, &nanos, sizeof nanos);
     memcpy(at + sizeof nanos, &julian, sizeof julian);
@@ -81,7 +76,7 @@ void values_gather(struct values *out, const struct parquet_leaf *leaf, const st
         LOOP(uint64_t, uint64_t, cell)
         break;
     case FORM_MILLIS:
-        LOOP(int64_t, int64_t, floor_div(cell, 1000))
+        LOOP(int64_t, int64_t, civil_floor_div(cell, 1000))
         break;
     case FORM_MICROS:
         LOOP(int64_t, int64_t, cell / 1000)

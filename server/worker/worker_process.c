@@ -142,8 +142,9 @@ static enum status loop(struct query *query, struct control *control, const char
     return status;
 }
 
-/* <checkpoint>/spec.json: for people, and for tools that look into a checkpoint.  Nothing depends
- * on it, so a disk that refuses it is met again by what has to be durable. */
+/* <checkpoint>/spec.json: for people, and for the start plan and the view of the state, which say
+ * less without it.  No run depends on it, so a disk that refuses it is met again by what has to be
+ * durable. */
 static void keep_spec(const struct query *query)
 {
     struct error ignored = ERROR_INIT;
