@@ -313,6 +313,12 @@ void pipeline_set_input_file(struct pipeline *pipeline, const char *path, int64_
     pipeline->ctx.eval.input_length = length;
 }
 
+int64_t pipeline_batch_timestamp_us(const struct pipeline *pipeline)
+{
+    CHECK_MAGIC(pipeline, PIPELINE_MAGIC);
+    return pipeline->ctx.eval.now_us;
+}
+
 enum status pipeline_begin(struct pipeline *pipeline, const struct pipeline_task *task,
                            struct error *err)
 {

@@ -69,6 +69,8 @@ bool pipeline_leaf_is_boundary(const struct pipeline *pipeline, uint32_t leaf);
 bool pipeline_leaf_is_once(const struct pipeline *pipeline, uint32_t leaf);
 /* Where the batches of a PLAN_SCAN go. */
 struct batch_receiver *pipeline_receiver(struct pipeline *pipeline, uint32_t leaf);
+/* That of the task begun last. */
+int64_t pipeline_batch_timestamp_us(const struct pipeline *pipeline);
 /* Says which file the next batches come from, for input_file_name(); NULL: none. */
 void pipeline_set_input_file(struct pipeline *pipeline, const char *path, int64_t start,
                              int64_t length);

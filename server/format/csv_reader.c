@@ -100,6 +100,7 @@ struct csv_task {
     struct day_cache *days;
     struct arena *batch;
     uint32_t rows;
+    int64_t now_us; /* of the split */
     bool local_is_utc;
     bool at_start;              /* nothing of the file has been read */
     bool header_pending;        /* the header is still to come */
@@ -275,8 +276,9 @@ static enum status csv_open(const struct format_reader *opaque, struct byte_stre
     task->magic = CSV_TASK_MAGIC;
     task->reader = reader;
     task->path = split->path;
+    task->now_us = split->now_us;
     task->dialect = reader->dialect;
-    task->local_is_utc = reader->options.time.zone == timezone_utc();
+    task->local_is_utc = reader->options.zone == timezone_utc();
     task->at_start = split->start == 0;
     task->header_pending = reader->header && split->start == 0;
     task->days = heap_calloc(reader->options.column_count + 1, sizeof *task->days);
@@ -407,7 +409,7 @@ static bool parse_time(struct csv_task *task, uint32_t column, struct bytes text
     if (quick_time(task, column, text, zoned, out))
         return true;
     if (zoned)
-        return record_parse_timestamp(options, text, out) == TEXT_OK;
+        return record_parse_timestamp(options, text, task->now_us, out) == TEXT_OK;
     return record_parse_ntz(options, text, out) == TEXT_OK;
 }
 
@@ -421,9 +423,10 @@ enum guess {
     GUESS_STRING,
 };
 
-static bool add_guess(const struct record_options *options, struct variant_builder *builder,
+static bool add_guess(const struct csv_task *task, struct variant_builder *builder,
                       struct bytes text, enum guess guess)
 {
+    const struct record_options *options = &task->reader->options;
     uint8_t truth;
     int64_t whole;
     int32_t days;
@@ -447,7 +450,7 @@ static bool add_guess(const struct record_options *options, struct variant_build
         variant_add_date(builder, days);
         return true;
     case GUESS_TIMESTAMP:
-        if (record_parse_timestamp(options, text, &whole) != TEXT_OK)
+        if (record_parse_timestamp(options, text, task->now_us, &whole) != TEXT_OK)
             return false;
         variant_add_timestamp(builder, whole, false);
         return true;
@@ -470,7 +473,7 @@ static void add_variant(struct csv_task *task, struct variant_builder *builder, 
     while (task->guesses.size_bytes <= index)
         buffer_add_byte(&task->guesses, GUESS_LONG);
     uint8_t *guess = task->guesses.data + index;
-    while (!add_guess(&task->reader->options, builder, text, (enum guess) * guess))
+    while (!add_guess(task, builder, text, (enum guess) * guess))
         ++*guess;
 }
 

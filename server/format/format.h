@@ -59,6 +59,7 @@ struct format_split {
     uint64_t start;   /* byte range [start, end) of the file: the records that begin in it */
     uint64_t end;
     uint64_t file_size_bytes;
+    int64_t now_us; /* when the batch was planned: the day of a bare time of day */
 };
 
 struct format_ops {

@@ -136,7 +136,8 @@ static bool scalar_from_text(struct json_decoder *decoder, struct json_column *c
     case TYPE_DATE:
         return date_from_text(decoder, text, (int32_t *)column->values + index);
     case TYPE_TIMESTAMP:
-        return record_parse_timestamp(options, text, (int64_t *)column->values + index) == TEXT_OK;
+        return record_parse_timestamp(options, text, decoder->now_us,
+                                      (int64_t *)column->values + index) == TEXT_OK;
     case TYPE_TIMESTAMP_NTZ:
         return record_parse_ntz(options, text, (int64_t *)column->values + index) == TEXT_OK;
     case TYPE_INTERVAL_DT:
@@ -812,7 +813,7 @@ void json_decoder_init(struct json_decoder *decoder, const struct record_options
         .options = options,
         .columns = heap_calloc(count + 1, sizeof(struct json_column)),
         .column_count = count,
-        .local_is_utc = options->time.zone == timezone_utc(),
+        .local_is_utc = options->zone == timezone_utc(),
         .plain_time = options->timestamp_pattern == NULL && !options->old_times,
         .plain_ntz = options->ntz_pattern == NULL,
         .plain_date = options->date_pattern == NULL && !options->old_times,

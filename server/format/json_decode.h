@@ -17,6 +17,7 @@ struct json_decoder {
     struct json_object root; /* names of the columns */
     struct json_column *columns;
     uint32_t column_count;
+    int64_t now_us; /* of the split */
     bool local_is_utc;
     bool empty_is_null; /* legacy: an empty text is NULL for most types */
     bool whole_values;  /* legacy: a struct with a bad field is bad, and ends its record */

@@ -197,6 +197,7 @@ static enum status json_open(const struct format_reader *opaque, struct byte_str
         line_reader_take_all(&task->lines);
     json_decoder_init(&task->decoder, &reader->options, &reader->rules, reader->fields,
                       reader->field_count, BATCH_ROWS_MAX);
+    task->decoder.now_us = split->now_us;
     bool plain = reader->options.separator.size_bytes == 0 && !reader->options.multi_line;
     task->quick = plain && !reader->options.single_variant && !reader->options.charset_given &&
                   !reader->rules.control_chars && !reader->rules.comments;

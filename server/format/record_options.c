@@ -176,8 +176,8 @@ static enum status parse_old_pattern(struct arena *query, const struct format_co
     const struct legacy_pattern **pattern =
         strcmp(name, "dateFormat") == 0 ? &out->old_date : &out->old_timestamp;
     if (legacy_pattern_compile(query, value == NULL ? missing : value,
-                               words == NULL ? datetime_words_english() : words, out->time.now_us,
-                               pattern) ||
+                               words == NULL ? datetime_words_english() : words,
+                               clock_now_us(clock_real()), pattern) ||
         !out->old_times)
         return OK;
     return invalid_option(name, value, "a pattern of SimpleDateFormat without weeks", err);
@@ -343,8 +343,7 @@ static const struct type *pick(struct arena *query, const struct format_config *
 static enum status parse_times(struct arena *query, const struct format_config *config,
                                struct record_options *out, struct error *err)
 {
-    TRY(parse_zone(config, &out->time.zone, err));
-    out->time.now_us = clock_now_us(clock_real());
+    TRY(parse_zone(config, &out->zone, err));
     enum datetime_pattern_use use = DATETIME_PATTERN_PARSE;
     TRY(parse_old_times(query, config, out, err));
     if (!out->old_times) {
@@ -436,28 +435,29 @@ static struct bytes drop_gmt(struct bytes text, char *room, size_t room_bytes)
 }
 
 enum text_result record_parse_timestamp(const struct record_options *options, struct bytes text,
-                                        int64_t *out_us)
+                                        int64_t now_us, int64_t *out_us)
 {
+    struct timestamp_context context = {.zone = options->zone, .now_us = now_us};
     if (options->old_times) {
-        if (legacy_parse_timestamp(options->old_timestamp, text, options->time.zone, out_us))
+        if (legacy_parse_timestamp(options->old_timestamp, text, options->zone, out_us))
             return TEXT_OK;
         if (!options->timestamp_fallback)
             return TEXT_INVALID;
     }
     if (options->timestamp_pattern != NULL) {
         enum text_result result =
-            datetime_pattern_parse(options->timestamp_pattern, text, options->time.zone, out_us);
+            datetime_pattern_parse(options->timestamp_pattern, text, options->zone, out_us);
         if (result == TEXT_OK || !options->timestamp_fallback)
             return result;
     }
-    enum text_result result = timestamp_text_parse(text, &options->time, out_us);
+    enum text_result result = timestamp_text_parse(text, &context, out_us);
     if (result == TEXT_OK)
         return result;
     char room[64];
     struct bytes clean = drop_gmt(text, room, sizeof room);
     if (clean.data == text.data)
         return result;
-    return timestamp_text_parse(clean, &options->time, out_us);
+    return timestamp_text_parse(clean, &context, out_us);
 }
 
 enum text_result record_parse_ntz(const struct record_options *options, struct bytes text,
@@ -497,7 +497,7 @@ enum status record_check_old_time(const struct record_options *options, enum typ
     if (type == TYPE_DATE && options->old_date != NULL)
         taken = legacy_parse_date(options->old_date, text, &days);
     else if (type == TYPE_TIMESTAMP && options->old_timestamp != NULL)
-        taken = legacy_parse_timestamp(options->old_timestamp, text, options->time.zone, &us);
+        taken = legacy_parse_timestamp(options->old_timestamp, text, options->zone, &us);
     if (!taken)
         return OK;
     char shown[128];

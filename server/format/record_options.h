@@ -40,7 +40,7 @@ struct record_options {
     uint32_t column_count;
     /* text -> value */
     const struct number_locale *numbers;              /* of DECIMAL */
-    struct timestamp_context time;                    /* zone, today */
+    const struct zone *zone;                          /* of texts without one */
     const struct datetime_pattern *date_pattern;      /* NULL: the rules of CAST */
     const struct datetime_pattern *timestamp_pattern; /* NULL: the rules of CAST */
     const struct datetime_pattern *ntz_pattern;       /* NULL: the rules of CAST */
@@ -94,8 +94,9 @@ MUST_USE enum status option_char(const struct options *options, const char *name
                                  uint32_t *out, struct error *err);
 
 /* Parsing and printing of times by these options. */
+/* now_us: a bare time of day means this day. */
 enum text_result record_parse_timestamp(const struct record_options *options, struct bytes text,
-                                        int64_t *out_us);
+                                        int64_t now_us, int64_t *out_us);
 enum text_result record_parse_ntz(const struct record_options *options, struct bytes text,
                                   int64_t *out_us);
 enum text_result record_parse_date(const struct record_options *options, struct bytes text,

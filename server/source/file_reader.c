@@ -64,11 +64,12 @@ static struct range_line split_line(const struct file_split *split)
 }
 
 /* What the format is told; the path goes into `arena`. */
-static struct format_split format_split_of(const struct file_split *split, struct arena *arena)
+static struct format_split format_split_of(const struct file_split *split, int64_t now_us,
+                                           struct arena *arena)
 {
     struct range_line line = split_line(split);
     struct buffer path = {0};
-    struct format_split out = {.file_size_bytes = line.size_bytes};
+    struct format_split out = {.file_size_bytes = line.size_bytes, .now_us = now_us};
     piece_range(line.size_bytes, split->piece, &out.start, &out.end);
     file_range_path(split->dir->base, line.path, &path);
     out.path = arena_strdup(arena, buffer_text(&path));
@@ -461,7 +462,7 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
     const struct file_split *file = split->detail;
     CHECK(file != NULL && reader->reader != NULL);
     struct arena *split_arena = arena_new("request", 0);
-    struct format_split format = format_split_of(file, split_arena);
+    struct format_split format = format_split_of(file, split->now_us, split_arena);
     if (format.file_size_bytes == 0 && has_grown(reader, &format)) { /* no record was begun */
         arena_free(split_arena);
         return OK;
@@ -497,7 +498,7 @@ enum status file_reader_read(const struct file_reader *reader, const struct sour
 void file_reader_block(const struct source_split *split, struct arena *arena,
                        struct source_block *out)
 {
-    struct format_split file = format_split_of(split->detail, arena);
+    struct format_split file = format_split_of(split->detail, split->now_us, arena);
     *out = (struct source_block){
         .uri = path_to_uri(arena, file.path),
         .start = file.start,

@@ -50,6 +50,7 @@ struct source_split {
     uint64_t estimated_bytes; /* for deciding whether to run inline */
     uint64_t estimated_rows;  /* 0: unknown */
     const void *detail;       /* the source's own, in the arena passed to splits() */
+    int64_t now_us;           /* the batch's timestamp, set by who reads: the day of "10:11" */
 };
 
 /* The part of a file that a split is. */

@@ -57,13 +57,15 @@ enum status relation_read_split(struct source *source, const struct source_split
                                 struct pipeline *pipeline, uint32_t leaf, struct error *err)
 {
     struct batch_receiver *receiver = pipeline_receiver(pipeline, leaf);
+    struct source_split timed = *split;
+    timed.now_us = pipeline_batch_timestamp_us(pipeline);
     if (source->ops->block == NULL)
-        return source->ops->read(source, split, receiver, err);
+        return source->ops->read(source, &timed, receiver, err);
     struct arena *arena = arena_new("request", 0);
     struct source_block block = {0};
-    source->ops->block(source, split, arena, &block);
+    source->ops->block(source, &timed, arena, &block);
     pipeline_set_input_file(pipeline, block.uri, (int64_t)block.start, (int64_t)block.length);
-    enum status status = source->ops->read(source, split, receiver, err);
+    enum status status = source->ops->read(source, &timed, receiver, err);
     pipeline_set_input_file(pipeline, NULL, 0, 0);
     arena_free(arena);
     return status;

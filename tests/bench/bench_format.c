@@ -41,7 +41,7 @@ static enum status pass_file(const struct format_ops *ops, const struct format_r
     struct vfs_stat stat;
     enum status status = OK;
     TRY_OUT(vfs_stat(vfs, path, &stat, err));
-    struct format_split split = {path, 0, stat.size_bytes, stat.size_bytes};
+    struct format_split split = {path, 0, stat.size_bytes, stat.size_bytes, 0};
     TRY_OUT(byte_stream_open(vfs, &split, &stream, err));
     TRY_OUT(ops->open(reader, stream, &split, &records, err));
     TRY_OUT(ops->write_open(writer, &file, err));

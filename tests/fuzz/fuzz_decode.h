@@ -52,7 +52,7 @@ static void fuzz_decode(const struct format_ops *ops, const struct format_config
     stream->base = (struct byte_stream){fuzz_stream_read, fuzz_stream_close};
     stream->rest = content;
     stream->step = step;
-    struct format_split split = {"fuzz", 0, content.size_bytes, content.size_bytes};
+    struct format_split split = {"fuzz", 0, content.size_bytes, content.size_bytes, 0};
     enum status status = ops->reader_new(query, config, &reader, &err);
     CHECK(status == OK);
     if (ops->open(reader, &stream->base, &split, &records, &err) == OK) {

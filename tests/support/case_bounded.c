@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "cell_text.h"
+#include "columnar/civil.h"
 #include "columnar/number_text.h"
 #include "columnar/timestamp_text.h"
 #include "columnar/value_text.h"
@@ -62,9 +63,16 @@ void case_fini(struct conformance_case *one)
 
 /* ---- the disk ---- */
 
-void case_disk_init(struct case_disk *disk)
+void case_disk_init(const struct conformance_case *one, struct case_disk *disk)
 {
-    disk->clock = clock_manual_new(SCENARIO_BEGIN_US);
+    int64_t now_us = SCENARIO_BEGIN_US;
+    int32_t today = 0;
+    if (has(one->json, "today")) {
+        CHECK(timestamp_text_parse_date(bytes_of_text(text_of(one->json, "today")), &today) ==
+              TEXT_OK);
+        now_us = today * CIVIL_DAY_US + CIVIL_DAY_US / 2;
+    }
+    disk->clock = clock_manual_new(now_us);
     disk->vfs = vfs_mem_new(disk->clock);
     disk->dirs = 0;
 }
@@ -392,7 +400,7 @@ void case_answer(struct arena *arena, const struct conformance_case *one, struct
 {
     struct case_disk disk;
     *out = (struct case_answer){.err = ERROR_INIT, .error_sql = ""};
-    case_disk_init(&disk);
+    case_disk_init(one, &disk);
     switch (one->kind) {
     case CASE_SQL:
     case CASE_AGG:

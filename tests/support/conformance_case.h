@@ -73,7 +73,9 @@ struct case_disk {
     struct clock *clock;
     int dirs;
 };
-void case_disk_init(struct case_disk *disk);
+/* Its clock stands at noon of the case's "today", the day on which Spark was asked, if the case has
+ * one; at SCENARIO_BEGIN_US otherwise. */
+void case_disk_init(const struct conformance_case *one, struct case_disk *disk);
 void case_disk_fini(struct case_disk *disk);
 const char *case_disk_dir(struct arena *arena, struct case_disk *disk);
 /* Rows (JSON objects) as a file of JSON lines in a new directory; returns the directory. */

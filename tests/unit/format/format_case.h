@@ -117,7 +117,7 @@ static inline enum status format_case_read(const struct format_case *test, struc
     TRY_OUT(ops->reader_new(query, &config, &reader, err));
     size_t size = test->input_size == 0 ? strlen(test->input) : test->input_size;
     struct bytes content = bytes_of(test->input + test->start, size - (size_t)test->start);
-    struct format_split split = {"a", test->start, test->end == 0 ? size : test->end, size};
+    struct format_split split = {"a", test->start, test->end == 0 ? size : test->end, size, 0};
     TRY_OUT(ops->open(reader, stepping_open(content, test->step), &split, &records, err));
     for (;;) {
         struct batch *batch = NULL;

@@ -37,7 +37,7 @@ static enum status write_all(const struct write_case *test, struct arena *query,
     config.options = &options;
     TRY_OUT(to->writer_new(query, &config, &writer, err));
     *extension = to->extension(writer);
-    struct format_split split = {"a", 0, strlen(test->rows), 0};
+    struct format_split split = {.path = "a", .end = strlen(test->rows)};
     TRY_OUT(
         from->open(reader, byte_stream_memory(bytes_of_text(test->rows)), &split, &records, err));
     TRY_OUT(to->write_open(writer, &file, err));
