@@ -25,17 +25,13 @@
 #include "exec/pane_moved.h"
 #include "exec/pane_spill.h"
 #include "exec/stateful.h"
+#include "exec/touched_list.h"
 
 #include <stdlib.h>
 
 #define AGGREGATE_MAGIC 0x9a4ea601U
 #define AHEAD           16        /* keys that are looked for together */
 #define CLOSED          INT64_MIN /* the bucket before all panes */
-
-struct touched {
-    int64_t generation;
-    struct state_entry *entry;
-};
 
 /* Windows that a row has come too late for. */
 struct late {
@@ -52,9 +48,7 @@ struct pane_aggregate {
     uint32_t other_count;
     struct pane_store store;
     struct pane_spill disk;
-    struct touched *touched; /* in the present batch */
-    uint32_t touched_count;
-    uint32_t touched_capacity;
+    struct touched_list touched; /* in the present batch; buckets are generations */
     struct late *late;
     uint32_t late_count;
     uint32_t late_capacity;
@@ -93,7 +87,8 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
     (void)err;
     struct pane_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
-    aggregate->touched_count = aggregate->late_count = 0;
+    touched_clear(&aggregate->touched);
+    aggregate->late_count = 0;
     aggregate->settled = aggregate->moved = false;
     aggregate->stats = (struct operator_stats){0};
     spill_begin(&aggregate->disk.spill);
@@ -166,23 +161,17 @@ static enum status settle(struct exec_node *self, struct exec_context *ctx, stru
     return status;
 }
 
-/* Makes room for one more; the new capacity. */
-static void *grow_list(void *list, uint32_t count, uint32_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return list;
-    *capacity = *capacity == 0 ? 256 : *capacity * 2;
-    list = heap_realloc(list, *capacity * size);
-    return list;
-}
-
 static void note_late(struct pane_aggregate *aggregate, struct bytes key, int64_t first,
                       int64_t last)
 {
     if (aggregate->late_keys == NULL)
         aggregate->late_keys = arena_new("keys that are late", 0);
-    aggregate->late = grow_list(aggregate->late, aggregate->late_count, &aggregate->late_capacity,
-                                sizeof *aggregate->late);
+    if (aggregate->late_count == aggregate->late_capacity) {
+        aggregate->late_capacity =
+            aggregate->late_capacity == 0 ? 256 : aggregate->late_capacity * 2;
+        aggregate->late =
+            heap_realloc(aggregate->late, aggregate->late_capacity * sizeof *aggregate->late);
+    }
     aggregate->late[aggregate->late_count++] =
         (struct late){.key = arena_copy(aggregate->late_keys, key), .first = first, .last = last};
 }
@@ -202,10 +191,7 @@ static void touch(struct pane_aggregate *aggregate, uint32_t run, const struct p
     entry->stamp = run;
     list->touched_from = from;
     list->touched_to = to;
-    aggregate->touched = grow_list(aggregate->touched, aggregate->touched_count,
-                                   &aggregate->touched_capacity, sizeof *aggregate->touched);
-    aggregate->touched[aggregate->touched_count++] =
-        (struct touched){.generation = place->generation->number, .entry = entry};
+    touched_add(&aggregate->touched, place->generation->number, entry);
 }
 
 static void make_block(const struct pane_aggregate *aggregate, uint8_t *block)
@@ -433,18 +419,18 @@ static uint64_t count_late(struct pane_aggregate *aggregate)
 }
 
 /* The last window that the run has touched of an entry's key in the generation before it. */
-static int64_t touched_before(const struct pane_aggregate *aggregate, const struct touched *touched,
-                              uint32_t run)
+static int64_t touched_before(const struct pane_aggregate *aggregate, int64_t number,
+                              const struct state_entry *entry, uint32_t run)
 {
     const struct pane_store *store = &aggregate->store;
-    const struct pane_generation *generation = pane_store_find(store, touched->generation - 1);
+    const struct pane_generation *generation = pane_store_find(store, number - 1);
     if (generation == NULL || generation->run != run)
         return WINDOW_NONE;
-    struct bytes key = state_key(store->table, touched->entry);
+    struct bytes key = state_key(store->table, entry);
     struct state_entry *found = pane_store_entry(store, generation, key, state_hash(key));
     if (found == NULL || found->stamp != run)
         return WINDOW_NONE;
-    int64_t base = (touched->generation - 1) * store->grid.per_window;
+    int64_t base = (number - 1) * store->grid.per_window;
     return pane_last_window(&store->grid, base + pane_list_of(found)->touched_to);
 }
 
@@ -453,13 +439,14 @@ static uint64_t count_touched(const struct pane_aggregate *aggregate, uint32_t r
 {
     const struct pane_grid *grid = &aggregate->store.grid;
     uint64_t groups = 0;
-    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
-        const struct touched *touched = &aggregate->touched[i];
-        const struct pane_list *list = pane_list_of(touched->entry);
-        int64_t base = touched->generation * grid->per_window;
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&aggregate->touched, &cursor)) != NULL) {
+        const struct pane_list *list = pane_list_of(entry);
+        int64_t base = cursor.bucket * grid->per_window;
         int64_t first = pane_first_window(grid, base + list->touched_from);
         int64_t last = pane_last_window(grid, base + list->touched_to);
-        int64_t before = touched_before(aggregate, touched, run);
+        int64_t before = touched_before(aggregate, cursor.bucket, entry, run);
         first = before >= first ? before + 1 : first;
         first = first > aggregate->closed_before ? first : aggregate->closed_before + 1;
         groups += first <= last ? (uint64_t)(last - first + 1) : 0;
@@ -473,9 +460,10 @@ static uint64_t count_touched(const struct pane_aggregate *aggregate, uint32_t r
 static enum status emit_touched(struct pane_aggregate *aggregate, const struct exec_context *ctx,
                                 struct pane_emission *emission, struct error *err)
 {
-    for (uint32_t i = 0; ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
-        TRY(pane_emit_touched(emission, aggregate->touched[i].generation,
-                              aggregate->touched[i].entry, aggregate->closed_before, err));
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while (ctx->mode == EMIT_UPDATE && (entry = touched_next(&aggregate->touched, &cursor)) != NULL)
+        TRY(pane_emit_touched(emission, cursor.bucket, entry, aggregate->closed_before, err));
     return pane_emission_flush(emission, err);
 }
 
@@ -542,14 +530,14 @@ static void put_closed(struct pane_aggregate *aggregate, struct buffer *out)
     changelog_put(out, CLOSED, bytes_of(NULL, 0), buffer_bytes(&aggregate->value));
 }
 
-/* The panes of an entry that the run has touched. */
-static void put_panes(struct pane_aggregate *aggregate, const struct touched *touched, uint32_t run,
-                      struct changelog_run *out)
+/* The panes of an entry of generation `number` that the run has touched. */
+static void put_panes(struct pane_aggregate *aggregate, int64_t number, struct state_entry *entry,
+                      uint32_t run, struct changelog_run *out)
 {
     const struct pane_store *store = &aggregate->store;
-    const struct pane_list *list = pane_list_of(touched->entry);
-    struct bytes key = state_key(store->table, touched->entry);
-    int64_t base = touched->generation * store->grid.per_window;
+    const struct pane_list *list = pane_list_of(entry);
+    struct bytes key = state_key(store->table, entry);
+    int64_t base = number * store->grid.per_window;
     uint32_t i = list->count;
     while (i > 0 && pane_item_at(store, list, i - 1)->pane >= list->touched_from)
         i--;
@@ -575,11 +563,12 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     if (aggregate->moved)
         put_closed(aggregate, out);
     struct changelog_run puts = {.out = out};
-    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
-        const struct touched *touched = &aggregate->touched[i];
-        int64_t last_pane = (touched->generation + 1) * store->grid.per_window - 1;
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&aggregate->touched, &cursor)) != NULL) {
+        int64_t last_pane = (cursor.bucket + 1) * store->grid.per_window - 1;
         if (!pane_is_over(store, last_pane)) /* else the entry went with its generation */
-            put_panes(aggregate, touched, ctx->run, &puts);
+            put_panes(aggregate, cursor.bucket, entry, ctx->run, &puts);
     }
     return OK;
 }
@@ -649,7 +638,7 @@ static void aggregate_stats(const struct exec_node *self, struct operator_stats 
     *out = aggregate->stats;
     out->rows_total = aggregate->store.windows;
     out->memory_bytes = pane_store_bytes(&aggregate->store) + pane_spill_bytes(&aggregate->disk) +
-                        aggregate->touched_capacity * sizeof *aggregate->touched +
+                        touched_bytes(&aggregate->touched) +
                         aggregate->late_capacity * sizeof *aggregate->late;
     stateful_spill_stats(&aggregate->disk.spill, out);
 }
@@ -666,9 +655,7 @@ static enum status aggregate_let_go(struct exec_node *self, uint64_t bytes, stru
     struct pane_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     (void)bytes; /* keys are used alike: all of them go */
-    free(aggregate->touched);
-    aggregate->touched = NULL;
-    aggregate->touched_count = aggregate->touched_capacity = 0;
+    touched_fini(&aggregate->touched);
     return pane_spill_let_go(&aggregate->disk, err);
 }
 
@@ -686,7 +673,7 @@ static void aggregate_close(struct exec_node *self)
         return;
     pane_spill_fini(&aggregate->disk);
     pane_store_fini(&aggregate->store);
-    free(aggregate->touched);
+    touched_fini(&aggregate->touched);
     free(aggregate->late);
     arena_free(aggregate->late_keys);
     buffer_fini(&aggregate->scratch);

@@ -19,6 +19,7 @@
 #include "exec/node_session_writer.h"
 #include "exec/session_key.h"
 #include "exec/stateful.h"
+#include "exec/touched_list.h"
 
 #include <stdlib.h>
 
@@ -34,9 +35,7 @@ struct session_aggregate {
     const struct type **other_types; /* of the keys but the session */
     uint32_t other_count;
     struct session_store store;
-    struct state_entry **touched; /* keys of this batch; some may be gone */
-    uint32_t touched_count;
-    uint32_t touched_capacity;
+    struct touched_list touched; /* keys of this batch; some may be gone */
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
@@ -214,7 +213,7 @@ static enum status session_begin(struct exec_node *self, struct exec_context *ct
     (void)err;
     struct session_aggregate *state = self->state;
     CHECK_MAGIC(state, SESSION_MAGIC);
-    state->touched_count = 0;
+    touched_clear(&state->touched);
     state->counted = false;
     state->stats = (struct operator_stats){0};
     session_store_pack(&state->store);
@@ -227,12 +226,7 @@ static void touch(struct session_aggregate *state, struct state_entry *entry, ui
     if (entry->stamp == run)
         return;
     entry->stamp = run;
-    if (state->touched_count == state->touched_capacity) {
-        state->touched_capacity = state->touched_capacity == 0 ? 256 : state->touched_capacity * 2;
-        state->touched =
-            heap_realloc(state->touched, state->touched_capacity * sizeof(struct state_entry *));
-    }
-    state->touched[state->touched_count++] = entry;
+    touched_add(&state->touched, STATE_NO_END, entry);
 }
 
 /* Some sessions of a writer: first all keys are looked for, then all are merged. */
@@ -446,11 +440,13 @@ static enum status forget_gone(struct session_aggregate *state, struct error *er
     struct entry_source source = {.base = {.key = entry_key}, .state = state};
     if (spill_is_empty(&state->spill))
         return OK;
-    for (uint32_t i = 0; i < state->touched_count; i++)
-        if (session_entry_is_gone(state->touched[i]))
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&state->touched, &cursor)) != NULL)
+        if (session_entry_is_gone(entry))
             TRY(spill_put(&state->spill, STATE_NO_END,
-                          state_hash(state_key(state->store.table, state->touched[i])),
-                          state->touched[i], &source.base, err));
+                          state_hash(state_key(state->store.table, entry)), entry, &source.base,
+                          err));
     return spill_flush(&state->spill, STATE_NO_END, &source.base, err);
 }
 
@@ -522,8 +518,10 @@ static enum status emit_all(struct emission *emission, struct error *err)
  * and those that the state had with a start that is none any more count as removed. */
 static void count_updated(struct session_aggregate *state)
 {
-    for (uint32_t i = 0; i < state->touched_count; i++)
-        state->stats.rows_updated += session_list_of(state->touched[i])->count;
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&state->touched, &cursor)) != NULL)
+        state->stats.rows_updated += session_list_of(entry)->count;
     state->stats.rows_removed += state->store.replaced;
     state->store.replaced = 0;
 }
@@ -612,8 +610,9 @@ static enum status session_changes(struct exec_node *self, struct exec_context *
     CHECK_MAGIC(state, SESSION_MAGIC);
     (void)ctx;
     (void)err;
-    for (uint32_t i = 0; i < state->touched_count; i++) {
-        struct state_entry *entry = state->touched[i];
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&state->touched, &cursor)) != NULL) {
         if (session_entry_is_gone(entry))
             changelog_take(out, STATE_NO_END, state_key(state->store.table, entry));
         else
@@ -659,7 +658,7 @@ static void session_stats(const struct exec_node *self, struct operator_stats *o
     *out = state->stats;
     out->rows_total = state->store.sessions + state->spilled_sessions;
     out->memory_bytes = session_store_bytes(&state->store) + spill_bytes(&state->spill) +
-                        state->touched_capacity * sizeof(struct state_entry *);
+                        touched_bytes(&state->touched);
     stateful_spill_stats(&state->spill, out);
 }
 
@@ -689,9 +688,7 @@ static enum status session_let_go(struct exec_node *self, uint64_t bytes, struct
     struct state_cursor cursor = {0};
     struct state_entry *entry = NULL;
     (void)bytes;
-    free(state->touched);
-    state->touched = NULL;
-    state->touched_count = state->touched_capacity = 0;
+    touched_fini(&state->touched);
     while ((entry = state_next(store->table, store->bucket, &cursor)) != NULL) {
         const struct session_list *list = session_list_of(entry);
         for (uint32_t i = 0; i < list->count; i++)
@@ -724,7 +721,7 @@ static void session_close(struct exec_node *self)
     session_store_fini(&state->store);
     spill_fini(&state->spill);
     arena_free(state->passing);
-    free(state->touched);
+    touched_fini(&state->touched);
     buffer_fini(&state->scratch);
     buffer_fini(&state->value);
 }

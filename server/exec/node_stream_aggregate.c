@@ -22,30 +22,23 @@
 #include "columnar/row_key.h"
 #include "exec/event_time.h"
 #include "exec/stateful.h"
+#include "exec/touched_list.h"
 #include "state/spill.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
 
 #define AGGREGATE_MAGIC 0x57a66a01U
-#define PREFETCH        8
 #define PULL_GROUPS     64
 #define PASSING_BYTES   ((size_t)1 << 20) /* of groups at once, if their states are large */
-
-struct touched {
-    int64_t end_us;
-    struct state_entry *entry;
-};
 
 struct stream_aggregate {
     uint32_t magic;
     bool has_end;
     struct aggregate_calls calls;
     struct state_table *table;
-    struct touched *touched; /* in the present batch */
-    uint32_t touched_count;
-    uint32_t touched_capacity;
-    int64_t dropped_until_us; /* buckets up to it went in this batch; INT64_MIN: none */
+    struct touched_list touched; /* in the present batch */
+    int64_t dropped_until_us;    /* buckets up to it went in this batch; INT64_MIN: none */
     struct operator_stats stats;
     struct buffer scratch;
     struct buffer value;
@@ -173,7 +166,7 @@ static enum status aggregate_begin(struct exec_node *self, struct exec_context *
 {
     struct stream_aggregate *aggregate = self->state;
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
-    aggregate->touched_count = 0;
+    touched_clear(&aggregate->touched);
     aggregate->dropped_until_us = INT64_MIN;
     aggregate->stats = (struct operator_stats){0};
     buffer_clear(&aggregate->moves);
@@ -190,14 +183,7 @@ static void touch(struct stream_aggregate *aggregate, const struct exec_context 
     if (entry->stamp == ctx->run)
         return;
     entry->stamp = ctx->run;
-    if (aggregate->touched_count == aggregate->touched_capacity) {
-        aggregate->touched_capacity =
-            aggregate->touched_capacity == 0 ? 256 : aggregate->touched_capacity * 2;
-        aggregate->touched = heap_realloc(aggregate->touched,
-                                          aggregate->touched_capacity * sizeof *aggregate->touched);
-    }
-    aggregate->touched[aggregate->touched_count++] =
-        (struct touched){.end_us = end_us, .entry = entry};
+    touched_add(&aggregate->touched, end_us, entry);
 }
 
 static enum status take_group(struct stream_aggregate *aggregate, struct exec_context *ctx,
@@ -492,9 +478,12 @@ static struct emission *emission_new(struct exec_node *self, struct exec_context
 static enum status emit_touched(struct emission *emission, struct error *err)
 {
     struct stream_aggregate *aggregate = emission->node->state;
-    aggregate->stats.rows_updated += aggregate->touched_count;
-    for (uint32_t i = 0; emission->ctx->mode == EMIT_UPDATE && i < aggregate->touched_count; i++)
-        TRY(emit(emission, aggregate->touched[i].entry, err));
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    aggregate->stats.rows_updated += aggregate->touched.entries;
+    while (emission->ctx->mode == EMIT_UPDATE &&
+           (entry = touched_next(&aggregate->touched, &cursor)) != NULL)
+        TRY(emit(emission, entry, err));
     return flush(emission, err);
 }
 
@@ -541,18 +530,15 @@ static enum status aggregate_changes(struct exec_node *self, struct exec_context
     struct changelog_run run = {.out = out};
     buffer_add_bytes(out, buffer_bytes(&aggregate->moves));
     buffer_fini(&aggregate->moves);
-    for (uint32_t i = 0; i < aggregate->touched_count; i++) {
-        const struct touched *touched = &aggregate->touched[i];
-        if (i + PREFETCH < aggregate->touched_count) {
-            __builtin_prefetch(touched[PREFETCH].entry);
-            __builtin_prefetch((const uint8_t *)touched[PREFETCH].entry + 48);
-        }
-        if (touched->end_us <= aggregate->dropped_until_us)
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&aggregate->touched, &cursor)) != NULL) {
+        if (cursor.bucket <= aggregate->dropped_until_us)
             continue; /* the entry went with its bucket */
         buffer_clear(&aggregate->value);
-        aggregate_calls_save(&aggregate->calls, state_value(touched->entry), &aggregate->value,
+        aggregate_calls_save(&aggregate->calls, state_value(entry), &aggregate->value,
                              &aggregate->scratch);
-        changelog_run_put(&run, touched->end_us, state_key(aggregate->table, touched->entry),
+        changelog_run_put(&run, cursor.bucket, state_key(aggregate->table, entry),
                           buffer_bytes(&aggregate->value));
     }
     if (aggregate->dropped_until_us != INT64_MIN)
@@ -612,7 +598,7 @@ static void aggregate_stats(const struct exec_node *self, struct operator_stats 
     *out = aggregate->stats;
     out->rows_total = state_table_count(aggregate->table) + spill_entries(&aggregate->spill);
     out->memory_bytes = state_table_bytes(aggregate->table) + spill_bytes(&aggregate->spill) +
-                        aggregate->touched_capacity * sizeof *aggregate->touched;
+                        touched_bytes(&aggregate->touched);
     stateful_spill_stats(&aggregate->spill, out);
 }
 
@@ -666,9 +652,7 @@ static enum status aggregate_let_go(struct exec_node *self, uint64_t bytes, stru
     CHECK_MAGIC(aggregate, AGGREGATE_MAGIC);
     struct state_bucket *bucket = NULL;
     uint64_t before = state_table_bytes(aggregate->table);
-    aggregate->touched_count = aggregate->touched_capacity = 0;
-    free(aggregate->touched);
-    aggregate->touched = NULL;
+    touched_fini(&aggregate->touched);
     while (before - state_table_bytes(aggregate->table) < bytes &&
            (bucket = state_bucket_next(aggregate->table, NULL)) != NULL)
         TRY(let_bucket_go(aggregate, bucket, err));
@@ -691,7 +675,7 @@ static void aggregate_close(struct exec_node *self)
     state_table_free(aggregate->table);
     spill_fini(&aggregate->spill);
     arena_free(aggregate->passing);
-    free(aggregate->touched);
+    touched_fini(&aggregate->touched);
     buffer_fini(&aggregate->scratch);
     buffer_fini(&aggregate->value);
     buffer_fini(&aggregate->moves);

@@ -22,6 +22,7 @@
 #include "exec/exchange.h"
 #include "exec/node_exchange_writer.h"
 #include "exec/stateful.h"
+#include "exec/touched_list.h"
 #include "state/spill.h"
 #include "state/state_table.h"
 
@@ -37,11 +38,6 @@ struct gone {
     struct bytes key; /* in `gone_arena` */
 };
 
-struct added {
-    int64_t bucket;
-    struct state_entry *entry;
-};
-
 struct stream_dedup {
     uint32_t magic;
     int time_column; /* that a key ends with; -1: none */
@@ -49,10 +45,8 @@ struct stream_dedup {
     int64_t delay_us;
     bool within;
     struct state_table *table;
-    int64_t first_end_us; /* within: no key ends before it */
-    struct added *added;  /* in the present batch */
-    uint32_t added_count;
-    uint32_t added_capacity;
+    int64_t first_end_us;      /* within: no key ends before it */
+    struct touched_list added; /* in the present batch */
     struct arena *gone_arena;
     struct gone *gone; /* taken one by one in the present batch */
     uint32_t gone_count;
@@ -90,7 +84,7 @@ static enum status dedup_begin(struct exec_node *self, struct exec_context *ctx,
     (void)err;
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
-    dedup->added_count = 0;
+    touched_clear(&dedup->added);
     dedup->gone_count = 0;
     dedup->dropped_until_us = INT64_MIN;
     dedup->stats = (struct operator_stats){0};
@@ -122,17 +116,6 @@ static int64_t bucket_of(const struct stream_dedup *dedup, int64_t time_us)
     return bucket;
 }
 
-static void remember_added(struct stream_dedup *dedup, struct state_bucket *bucket,
-                           struct state_entry *entry)
-{
-    if (dedup->added_count == dedup->added_capacity) {
-        dedup->added_capacity = dedup->added_capacity == 0 ? 256 : dedup->added_capacity * 2;
-        dedup->added = heap_realloc(dedup->added, dedup->added_capacity * sizeof *dedup->added);
-    }
-    dedup->added[dedup->added_count++] =
-        (struct added){.bucket = state_bucket_end(bucket), .entry = entry};
-}
-
 static int64_t add_saturating(int64_t a, int64_t b)
 {
     int64_t sum = 0;
@@ -153,7 +136,7 @@ static bool see(struct stream_dedup *dedup, struct bytes key, uint64_t hash, int
     memcpy(state_value(entry), &end_us, sizeof end_us);
     if (end_us < dedup->first_end_us)
         dedup->first_end_us = end_us;
-    remember_added(dedup, bucket, entry);
+    touched_add(&dedup->added, state_bucket_end(bucket), entry);
     return true;
 }
 
@@ -410,7 +393,7 @@ static enum status dedup_expire(struct exec_node *self, struct exec_context *ctx
     TRY(sift(dedup, ctx->eviction_watermark_us, room, err));
     *more = dedup->walking;
     if (*more)
-        dedup->stats.rows_updated += dedup->added_count; /* which are let go */
+        dedup->stats.rows_updated += dedup->added.entries; /* which are let go */
     return OK;
 }
 
@@ -422,7 +405,7 @@ static enum status dedup_end_round(struct exec_node *self, struct exec_context *
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     (void)ctx;
     (void)err;
-    dedup->stats.rows_updated += dedup->added_count;
+    dedup->stats.rows_updated += dedup->added.entries;
     return OK;
 }
 
@@ -432,7 +415,7 @@ static enum status dedup_finish(struct exec_node *self, struct exec_context *ctx
     struct stream_dedup *dedup = self->state;
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     (void)err;
-    dedup->stats.rows_updated += dedup->added_count;
+    dedup->stats.rows_updated += dedup->added.entries;
     int64_t watermark_us = ctx->eviction_watermark_us;
     int64_t end_us = 0;
     int64_t began_us = exec_clock_us(ctx);
@@ -457,12 +440,13 @@ static enum status dedup_changes(struct exec_node *self, struct exec_context *ct
     (void)ctx;
     (void)err;
     struct changelog_run run = {.out = out};
-    for (uint32_t i = 0; i < dedup->added_count; i++) {
-        const struct added *added = &dedup->added[i];
-        if (added->bucket <= dedup->dropped_until_us)
+    struct touched_cursor cursor = {0};
+    struct state_entry *entry = NULL;
+    while ((entry = touched_next(&dedup->added, &cursor)) != NULL) {
+        if (cursor.bucket <= dedup->dropped_until_us)
             continue; /* the entry went with its bucket */
-        changelog_run_put(&run, added->bucket, state_key(dedup->table, added->entry),
-                          bytes_of(state_value(added->entry), VALUE_BYTES));
+        changelog_run_put(&run, cursor.bucket, state_key(dedup->table, entry),
+                          bytes_of(state_value(entry), VALUE_BYTES));
     }
     for (uint32_t i = 0; i < dedup->gone_count; i++)
         changelog_take(out, dedup->gone[i].bucket, dedup->gone[i].key);
@@ -518,8 +502,7 @@ static void dedup_stats(const struct exec_node *self, struct operator_stats *out
     *out = dedup->stats;
     out->rows_total = state_table_count(dedup->table) + spill_entries(&dedup->spill);
     out->memory_bytes = state_table_bytes(dedup->table) + spill_bytes(&dedup->spill) +
-                        dedup->added_capacity * sizeof *dedup->added +
-                        dedup->gone_capacity * sizeof *dedup->gone +
+                        touched_bytes(&dedup->added) + dedup->gone_capacity * sizeof *dedup->gone +
                         arena_used_bytes(dedup->gone_arena);
     stateful_spill_stats(&dedup->spill, out);
 }
@@ -571,9 +554,7 @@ static enum status dedup_let_go(struct exec_node *self, uint64_t bytes, struct e
     CHECK_MAGIC(dedup, DEDUP_MAGIC);
     struct state_bucket *bucket = NULL;
     uint64_t before = state_table_bytes(dedup->table);
-    free(dedup->added);
-    dedup->added = NULL;
-    dedup->added_count = dedup->added_capacity = 0;
+    touched_fini(&dedup->added);
     free(dedup->gone);
     dedup->gone = NULL;
     dedup->gone_count = dedup->gone_capacity = 0;
@@ -603,7 +584,7 @@ static void dedup_close(struct exec_node *self)
     arena_free(dedup->gone_arena);
     arena_free(dedup->wanted);
     spill_fini(&dedup->spill);
-    free(dedup->added);
+    touched_fini(&dedup->added);
     free(dedup->gone);
 }
 

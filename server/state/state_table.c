@@ -267,10 +267,10 @@ struct state_entry *state_find(const struct state_table *table, const struct sta
     return entry_of(bucket->slots[slot_of(table, bucket, key, hash)]);
 }
 
-/* Blocks grow with what is there, an eighth of it, so that little lies unused at any time. */
+/* Blocks grow with what is there, a sixteenth of it, so that little lies unused at any time. */
 static uint32_t block_bytes(const struct state_bucket *bucket, size_t size)
 {
-    uint64_t wanted = (bucket->used + bucket->holes) / 8;
+    uint64_t wanted = (bucket->used + bucket->holes) / 16;
     if (wanted >= HUGE_PIECE_MIN)
         wanted = HUGE_PIECE_MIN;
     else if (wanted < BLOCK_BYTES_FIRST)
@@ -336,11 +336,11 @@ static void rehash(struct state_table *table, struct state_bucket *bucket, uint6
     } while (count == REHASH_AT_ONCE);
 }
 
-/* Room for a further entry: at most three quarters of the slots are in use. */
+/* Room for a further entry: at most four fifths of the slots are in use. */
 static void grow(struct state_table *table, struct state_bucket *bucket)
 {
     uint64_t slots = bucket->slots == NULL ? 0 : bucket->mask + 1;
-    if (bucket->filled * 4 + 4 <= slots * 3)
+    if (bucket->filled * 5 + 5 <= slots * 4)
         return;
     uint64_t wanted = slots == 0 ? SLOTS_MIN : slots;
     while (bucket->count * 2 + 2 > wanted) /* many removed ones: the same size will do */
