@@ -74,3 +74,15 @@ in_it processAllAvailable check --timeout 120
 docker exec "$name" sh -c 'cat /var/lib/tidemill/out/*.json' | sort | uniq -c |
     awk -v wanted=$((files * rows / 2)) '$1 != 1 {twice++} {rows++}
         END {printf "== %d of %d rows, %d twice\n", rows, wanted, twice; exit rows != wanted || twice > 0}'
+
+# The image has the libraries of every codec.
+for codec in snappy lz4 zstd gzip; do
+    docker exec -i "$name" sh -c "cat >/tmp/$codec.json && tidemill run /tmp/$codec.json >/dev/null" <<END
+{"name": "$codec", "sql": "SELECT id FROM events", "trigger": {"availableNow": true},
+ "sources": {"events": {"format": "json", "schema": "id BIGINT", "options": {"path": "/srv/events"}}},
+ "sink": {"format": "parquet", "options": {"path": "/tmp/$codec", "compression": "$codec"}},
+ "checkpointLocation": "/tmp/$codec.checkpoint"}
+END
+    docker exec "$name" sh -c "cat /tmp/$codec/*.parquet" | tail -c 4 | grep -q PAR1
+    say "parquet, $codec: written"
+done

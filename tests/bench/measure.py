@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a running server costs: memory when idle, and what status reads take from a query.
 
-    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big] [lines] [nested] [spill]  without a word: idle status sync
+    measure.py BINARY [idle] [status] [sync] [latency] [seen] [big] [lines] [nested] [spill] [keys]  without a word: idle status sync
 
 idle    PSS of an idle worker and of a server with 100 stopped queries
 status  throughput of a saturated query (parallelism 1) with and without 1,000 status reads a second
@@ -15,6 +15,8 @@ nested  memory while reading a million files in a thousand directories (slow)
 spill   10 million keys -> count, sum in update mode: all in memory, and with a limit of a tenth of what
         the state takes there (SPILL_KEYS and SPILL_ROWS, rows of a batch, make it smaller or larger);
         what the largest RSS grows by is against the same query with a hundred keys
+keys    bytes of state for a key of a BIGINT -> count, sum, as progress tells them, where all keys come in one
+        batch: at sizes from 100,000 to 3 million
 
 One JSON line per result.  Standard library only.
 """
@@ -422,13 +424,40 @@ def spill(binary):
         shutil.rmtree(root, ignore_errors=True)
 
 
+def state_bytes(binary, root, keys):
+    shutil.rmtree(root, ignore_errors=True)
+    os.makedirs(root + "/in")
+    with open(root + "/in/0.csv", "w") as f:
+        f.writelines(f"{key * 7},{key}\n" for key in range(keys))
+    with open(root + "/spec.json", "w") as f:
+        json.dump({"name": "keys", "sources": {"s": {"format": "csv", "schema": "k BIGINT, v BIGINT", "options": {
+            "path": root + "/in"}}}, "outputMode": "update", "trigger": {"availableNow": True},
+            "sql": "SELECT k, count(*) AS c, sum(v) AS s FROM s GROUP BY k", "sink": {"format": "noop"},
+            "checkpointLocation": root + "/checkpoint"}, f)
+    out = subprocess.run([binary, "run", root + "/spec.json", "-o", "json"], check=True, capture_output=True, text=True).stdout
+    batches = [json.loads(line) for line in out.splitlines() if '"stateOperators"' in line]
+    return batches[-1]["stateOperators"][0]
+
+
+def keys_(binary):
+    root = tempfile.mkdtemp(prefix="tidemill-measure-")
+    try:
+        for keys in (100000, 200000, 500000, 1000000, 1700000, 2000000, 3000000):
+            state = state_bytes(binary, root + "/run", keys)
+            assert state["numRowsTotal"] == keys, state
+            show(measure="keys", keys=keys, memory_bytes=state["memoryUsedBytes"],
+                 bytes_per_key=round(state["memoryUsedBytes"] / keys, 1), limit=80)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     binary = os.path.abspath(sys.argv[1])
     for word in sys.argv[2:] or ["idle", "status", "sync"]:
         {"idle": idle, "status": status, "sync": sync, "latency": latency, "seen": seen, "big": big, "lines": lines, "nested": nested,
-         "spill": spill}[word](binary)
+         "spill": spill, "keys": keys_}[word](binary)
 
 
 if __name__ == "__main__":
