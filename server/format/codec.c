@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/heap.h"
+#include "format/block_codec.h"
 #include "format/codec_library.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static const struct {
 } codecs[] = {
     {CODEC_GZIP, "gzip", ".gz"},    {CODEC_DEFLATE, "deflate", ".deflate"},
     {CODEC_BZIP2, "bzip2", ".bz2"}, {CODEC_ZSTD, "zstd", ".zst"},
-    {CODEC_UNKNOWN, "lz4", ".lz4"}, {CODEC_UNKNOWN, "snappy", ".snappy"},
+    {CODEC_LZ4, "lz4", ".lz4"},     {CODEC_SNAPPY, "snappy", ".snappy"},
     {CODEC_NONE, "none", ""},       {CODEC_NONE, "uncompressed", ""},
 };
 #define CODEC_COUNT (sizeof codecs / sizeof codecs[0])
@@ -43,14 +44,14 @@ bool path_is_compressed(const char *path)
 enum status codec_find(const char *name, enum codec *out, struct error *err)
 {
     for (size_t i = 0; i < CODEC_COUNT; i++) {
-        if (codecs[i].codec != CODEC_UNKNOWN && strcasecmp(codecs[i].name, name) == 0) {
+        if (strcasecmp(codecs[i].name, name) == 0) {
             *out = codecs[i].codec;
             return OK;
         }
     }
     return error_raise(err, STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION,
                        "codecName", name, "availableCodecs",
-                       "bzip2, deflate, gzip, none, uncompressed, zstd", NULL);
+                       "bzip2, deflate, gzip, lz4, none, snappy, uncompressed, zstd", NULL);
 }
 
 const char *codec_extension(enum codec codec)
@@ -77,6 +78,7 @@ struct codec_stream {
     z_stream zlib;
     bz_stream bzip2;
     ZSTD_DStream *zstd;
+    struct block_reader *blocks;
 };
 
 static enum status broken(const struct codec_stream *stream, bool ends_early, struct error *err)
@@ -109,8 +111,11 @@ static bool step_begin(struct codec_stream *stream)
     case CODEC_ZSTD:
         stream->zstd = codec_library.zstd_new_reader();
         return stream->zstd != NULL;
+    case CODEC_LZ4:
+    case CODEC_SNAPPY:
+        stream->blocks = block_reader_new(stream->codec);
+        return true;
     case CODEC_NONE:
-    case CODEC_UNKNOWN:
         break;
     }
     return false;
@@ -129,18 +134,14 @@ static void step_end(struct codec_stream *stream)
     case CODEC_ZSTD:
         (void)codec_library.zstd_free_reader(stream->zstd);
         break;
+    case CODEC_LZ4:
+    case CODEC_SNAPPY:
+        block_reader_free(stream->blocks);
+        break;
     case CODEC_NONE:
-    case CODEC_UNKNOWN:
         break;
     }
 }
-
-/* What a step did besides moving the two positions. */
-enum step_result {
-    STEP_MORE,
-    STEP_STREAM_END,
-    STEP_BROKEN,
-};
 
 static enum step_result step_zlib(struct codec_stream *stream, struct bytes_out *out)
 {
@@ -196,6 +197,14 @@ static enum step_result step_zstd(struct codec_stream *stream, struct bytes_out 
     return result == 0 ? STEP_STREAM_END : STEP_MORE;
 }
 
+static enum step_result step_blocks(struct codec_stream *stream, struct bytes_out *out)
+{
+    struct bytes in = bytes_of(stream->in + stream->in_start, stream->in_end - stream->in_start);
+    enum step_result result = block_read(stream->blocks, &in, out);
+    stream->in_start = stream->in_end - in.size_bytes;
+    return result;
+}
+
 static enum step_result step(struct codec_stream *stream, struct bytes_out *out)
 {
     switch (stream->codec) {
@@ -206,8 +215,10 @@ static enum step_result step(struct codec_stream *stream, struct bytes_out *out)
         return step_bzip2(stream, out);
     case CODEC_ZSTD:
         return step_zstd(stream, out);
+    case CODEC_LZ4:
+    case CODEC_SNAPPY:
+        return step_blocks(stream, out);
     case CODEC_NONE:
-    case CODEC_UNKNOWN:
         break;
     }
     return STEP_BROKEN;
@@ -282,15 +293,7 @@ enum status codec_stream_open(enum codec codec, struct byte_stream *take, const 
         .in = heap_malloc(IN_BYTES),
         .between = true,
     };
-    if (codec == CODEC_UNKNOWN || !step_begin(stream)) {
-        const char *name = strrchr(path, '.');
-        enum status status = error_raise(
-            err, STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION, "codecName",
-            name == NULL ? "?" : name + 1, "availableCodecs", "bzip2, deflate, gzip, zstd", NULL);
-        stream->codec = CODEC_NONE;
-        codec_stream_close(&stream->base);
-        return status;
-    }
+    CHECK(step_begin(stream)); /* fails only for want of memory */
     *out = &stream->base;
     return OK;
 }
@@ -302,6 +305,7 @@ struct encoder {
     z_stream zlib;
     bz_stream bzip2;
     ZSTD_CStream *zstd;
+    struct block_writer *blocks;
 };
 
 struct encoder *encoder_new(enum codec codec)
@@ -319,6 +323,8 @@ struct encoder *encoder_new(enum codec codec)
         encoder->zstd = codec_library.zstd_new_writer();
         ok = encoder->zstd != NULL &&
              !codec_library.zstd_is_error(codec_library.zstd_init_writer(encoder->zstd, 3));
+    } else if (codec == CODEC_LZ4 || codec == CODEC_SNAPPY) {
+        encoder->blocks = block_writer_new(codec);
     }
     CHECK(ok); /* they fail only for want of memory */
     return encoder;
@@ -334,6 +340,7 @@ void encoder_free(struct encoder *encoder)
         (void)codec_library.bz_compress_end(&encoder->bzip2);
     if (encoder->codec == CODEC_ZSTD)
         (void)codec_library.zstd_free_writer(encoder->zstd);
+    block_writer_free(encoder->blocks);
     free(encoder);
 }
 
@@ -403,8 +410,13 @@ enum status encoder_write(struct encoder *encoder, struct bytes plain, bool last
         case CODEC_ZSTD:
             done = write_zstd(encoder, &part, part_last, out);
             break;
+        case CODEC_LZ4:
+        case CODEC_SNAPPY:
+            block_write(encoder->blocks, part, part_last, out);
+            part.size_bytes = 0;
+            done = true;
+            break;
         case CODEC_NONE:
-        case CODEC_UNKNOWN:
             buffer_add_bytes(out, part);
             part.size_bytes = 0;
             done = true;

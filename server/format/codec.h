@@ -1,5 +1,6 @@
 /*
- * Compression of whole files, chosen by the ending of the name: gzip, deflate (zlib), bzip2, zstd.
+ * Compression of whole files, chosen by the ending of the name: gzip, deflate (zlib), bzip2, zstd,
+ * lz4 and snappy (as Hadoop has them: format/block_codec.h).
  * Several compressed streams one after another are one stream.
  * Threads: an object belongs to one thread.
  */
@@ -15,7 +16,8 @@ enum codec {
     CODEC_DEFLATE,
     CODEC_BZIP2,
     CODEC_ZSTD,
-    CODEC_UNKNOWN, /* an ending that is known, a codec that is not built in: .lz4, .snappy */
+    CODEC_LZ4,
+    CODEC_SNAPPY,
 };
 
 /* By the ending of the path. */

@@ -17,6 +17,8 @@ struct load {
 static struct load zlib = {.once = PTHREAD_ONCE_INIT, .err = ERROR_INIT};
 static struct load bzip2 = {.once = PTHREAD_ONCE_INIT, .err = ERROR_INIT};
 static struct load zstd = {.once = PTHREAD_ONCE_INIT, .err = ERROR_INIT};
+static struct load lz4 = {.once = PTHREAD_ONCE_INIT, .err = ERROR_INIT};
+static struct load snappy = {.once = PTHREAD_ONCE_INIT, .err = ERROR_INIT};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -59,6 +61,27 @@ static void load_zstd(void)
     zstd.status = dynlib_load("libzstd.so.1", symbols, COUNT(symbols), &zstd.err);
 }
 
+static void load_lz4(void)
+{
+    static const struct dynlib_symbol symbols[] = {
+        {"LZ4_compressBound", &codec_library.lz4_bound},
+        {"LZ4_compress_default", &codec_library.lz4_write},
+        {"LZ4_decompress_safe", &codec_library.lz4_read},
+    };
+    lz4.status = dynlib_load("liblz4.so.1", symbols, COUNT(symbols), &lz4.err);
+}
+
+static void load_snappy(void)
+{
+    static const struct dynlib_symbol symbols[] = {
+        {"snappy_max_compressed_length", &codec_library.snappy_bound},
+        {"snappy_compress", &codec_library.snappy_write},
+        {"snappy_uncompress", &codec_library.snappy_read},
+        {"snappy_uncompressed_length", &codec_library.snappy_plain_bytes},
+    };
+    snappy.status = dynlib_load("libsnappy.so.1", symbols, COUNT(symbols), &snappy.err);
+}
+
 static enum status load(struct load *load, void (*run)(void), struct error *err)
 {
     (void)pthread_once(&load->once, run);
@@ -77,8 +100,11 @@ enum status codec_load(enum codec codec, struct error *err)
         return load(&bzip2, load_bzip2, err);
     case CODEC_ZSTD:
         return load(&zstd, load_zstd, err);
+    case CODEC_LZ4:
+        return load(&lz4, load_lz4, err);
+    case CODEC_SNAPPY:
+        return load(&snappy, load_snappy, err);
     case CODEC_NONE:
-    case CODEC_UNKNOWN:
         break;
     }
     return OK;

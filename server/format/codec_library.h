@@ -35,6 +35,15 @@ struct codec_library {
     size_t (*zstd_write)(ZSTD_CCtx *, ZSTD_outBuffer *, ZSTD_inBuffer *, ZSTD_EndDirective);
     size_t (*zstd_free_writer)(ZSTD_CStream *);
     unsigned (*zstd_is_error)(size_t);
+    /* lz4; its header and that of snappy are not needed to build */
+    int (*lz4_bound)(int);
+    int (*lz4_write)(const char *, char *, int, int);
+    int (*lz4_read)(const char *, char *, int, int);
+    /* snappy: 0 is good */
+    size_t (*snappy_bound)(size_t);
+    int (*snappy_write)(const char *, size_t, char *, size_t *);
+    int (*snappy_read)(const char *, size_t, char *, size_t *);
+    int (*snappy_plain_bytes)(const char *, size_t, size_t *);
 };
 
 /* Filled for the codecs that codec_load() was called for. */

@@ -34,7 +34,7 @@ const struct option_def csv_write_options[] = {
     {"escapeQuotes", OPTION_BOOL, 0, 0, "true", "values that hold a quote are quoted"},
     {"ignoreLeadingWhiteSpace", OPTION_BOOL, 0, 0, "true", "blanks before values are cut"},
     {"ignoreTrailingWhiteSpace", OPTION_BOOL, 0, 0, "true", "blanks behind values are cut"},
-    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2 or zstd"},
+    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2, zstd, lz4 or snappy"},
     {"codec", OPTION_TEXT, 0, 0, NULL, "another name of compression"},
     {"encoding", OPTION_TEXT, 0, 0, "UTF-8", "charset of the files"},
     {"charset", OPTION_TEXT, 0, 0, NULL, "another name of encoding"},

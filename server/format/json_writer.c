@@ -24,7 +24,7 @@
 #define JSON_FILE_MAGIC   0x1507f11e
 
 const struct option_def json_write_options[] = {
-    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2 or zstd"},
+    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2, zstd, lz4 or snappy"},
     {"encoding", OPTION_TEXT, 0, 0, "UTF-8", "charset of the files"},
     {"charset", OPTION_TEXT, 0, 0, NULL, "another name of encoding"},
     {"lineSep", OPTION_TEXT, 0, 0, "\n", "what is written behind each record"},

@@ -27,7 +27,7 @@ static const struct option_def read_options[] = {
 };
 
 static const struct option_def write_options[] = {
-    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2 or zstd"},
+    {"compression", OPTION_TEXT, 0, 0, "none", "none, gzip, deflate, bzip2, zstd, lz4 or snappy"},
     {"lineSep", OPTION_TEXT, 0, 0, "\n", "what is written behind each row"},
     {"encoding", OPTION_TEXT, 0, 0, NULL, "has no effect: texts are written as they are"},
     {"wholetext", OPTION_BOOL, 0, 0, "false", "for reading only"},

@@ -248,10 +248,9 @@ static void test_charsets(void **state)
 static void test_codecs(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{"gzip", ".txt.gz"},
-                                           {"deflate", ".txt.deflate"},
-                                           {"bzip2", ".txt.bz2"},
-                                           {"zstd", ".txt.zst"}};
+    static const char *const names[][2] = {{"gzip", ".txt.gz"},   {"deflate", ".txt.deflate"},
+                                           {"bzip2", ".txt.bz2"}, {"zstd", ".txt.zst"},
+                                           {"lz4", ".txt.lz4"},   {"snappy", ".txt.snappy"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct arena *query = arena_new("query", 0);
         struct buffer out = {0};
@@ -305,11 +304,82 @@ static void test_codecs(void **state)
         buffer_fini(&out);
         arena_free(query);
     }
+}
+
+/* Many blocks, and blocks of several chunks as Hadoop writes of a long line; damages are named. */
+static void test_blocks_of_hadoop(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lz4", "snappy"};
+    for (size_t n = 0; n < 2; n++) {
+        struct arena *arena = arena_new("query", 0);
+        struct error err = ERROR_INIT;
+        struct buffer plain = {0};
+        struct buffer out = {0};
+        enum codec codec = CODEC_NONE;
+        for (uint32_t i = 0; i < 100000; i++)
+            buffer_printf(&plain, "%u,%u\n", i, i * 2654435761U);
+        assert_int_equal(codec_find(names[n], &codec, &err), OK);
+        assert_int_equal(codec_load(codec, &err), OK);
+        struct encoder *encoder = encoder_new(codec);
+        size_t half = plain.size_bytes / 2;
+        assert_int_equal(encoder_write(encoder, bytes_of(plain.data, half), false, &out, &err), OK);
+        assert_int_equal(encoder_write(encoder,
+                                       bytes_of(plain.data + half, plain.size_bytes - half), true,
+                                       &out, &err),
+                         OK);
+        encoder_free(encoder);
+        struct byte_stream *stream = NULL;
+        assert_int_equal(
+            codec_stream_open(codec, stepping_open(buffer_bytes(&out), 4099), "a", &stream, &err),
+            OK);
+        uint8_t *text = arena_new_object(arena, plain.size_bytes + 1);
+        size_t size = 0;
+        for (size_t got = 1; got > 0; size += got)
+            assert_int_equal(
+                stream->read(stream, text + size, plain.size_bytes + 1 - size, &got, &err), OK);
+        stream->close(stream);
+        assert_int_equal(size, plain.size_bytes);
+        assert_memory_equal(text, plain.data, size);
+
+        /* Every byte of the first kilobyte damaged: an error, or other text, and no more of it. */
+        for (size_t at = 0; at < 1024; at++) {
+            out.data[at] ^= 0xFF;
+            assert_int_equal(
+                codec_stream_open(codec, stepping_open(buffer_bytes(&out), 0), "a", &stream, &err),
+                OK);
+            enum status status = OK;
+            size = 0;
+            for (size_t got = 1; status == OK && got > 0; size += got) {
+                status = stream->read(stream, text, plain.size_bytes, &got, &err);
+                got = status == OK ? got : 0;
+            }
+            stream->close(stream);
+            assert_true(size <= plain.size_bytes);
+            if (at < 8) /* the sizes */
+                assert_int_equal(status, STATUS_FAILED_READ_FILE__NO_HINT);
+            out.data[at] ^= 0xFF;
+        }
+        buffer_fini(&plain);
+        buffer_fini(&out);
+        arena_free(arena);
+    }
+
+    /* one block of two chunks, and an empty one */
+    static const uint8_t chunks[] = {0, 0, 0, 4, 0,    0,   0,    3, 0x20, 'a', 'b',
+                                     0, 0, 0, 3, 0x20, 'c', '\n', 0, 0,    0,   0};
     struct error err = ERROR_INIT;
     struct byte_stream *stream = NULL;
-    assert_int_equal(codec_stream_open(CODEC_UNKNOWN, stepping_open(bytes_of_text("x"), 0), "a.lz4",
-                                       &stream, &err),
-                     STATUS_CODEC_NOT_AVAILABLE__WITH_AVAILABLE_CODECS_SUGGESTION);
+    uint8_t text[16];
+    size_t size = 0;
+    assert_int_equal(codec_stream_open(CODEC_LZ4, stepping_open(bytes_of(chunks, sizeof chunks), 1),
+                                       "a", &stream, &err),
+                     OK);
+    for (size_t got = 1; got > 0; size += got)
+        assert_int_equal(stream->read(stream, text + size, sizeof text - size, &got, &err), OK);
+    stream->close(stream);
+    assert_int_equal(size, 4);
+    assert_memory_equal(text, "abc\n", 4);
 }
 
 static const char *parquet_extension(const char *option, const char *value)
@@ -374,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_charsets),
         cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_blocks_of_hadoop),
         cmocka_unit_test(test_parquet_names_its_codec),
         cmocka_unit_test(test_parquet_refuses),
     };
