@@ -306,7 +306,7 @@ static void test_codecs(void **state)
     }
 }
 
-/* Many blocks, and blocks of several chunks as Hadoop writes of a long line; damages are named. */
+/* Many blocks; damages are named. */
 static void test_blocks_of_hadoop(void **state)
 {
     (void)state;
@@ -364,8 +364,12 @@ static void test_blocks_of_hadoop(void **state)
         buffer_fini(&out);
         arena_free(arena);
     }
+}
 
-    /* one block of two chunks, and an empty one */
+/* As Hadoop writes of a long line, and an empty block behind it. */
+static void test_a_block_of_two_chunks(void **state)
+{
+    (void)state;
     static const uint8_t chunks[] = {0, 0, 0, 4, 0,    0,   0,    3, 0x20, 'a', 'b',
                                      0, 0, 0, 3, 0x20, 'c', '\n', 0, 0,    0,   0};
     struct error err = ERROR_INIT;
@@ -445,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_charsets),
         cmocka_unit_test(test_codecs),
         cmocka_unit_test(test_blocks_of_hadoop),
+        cmocka_unit_test(test_a_block_of_two_chunks),
         cmocka_unit_test(test_parquet_names_its_codec),
         cmocka_unit_test(test_parquet_refuses),
     };
