@@ -9,6 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+bool is_aggregation(const struct logical_node *node)
+{
+    return node->streaming && (node->kind == LOGICAL_AGGREGATE || node->kind == LOGICAL_DISTINCT);
+}
+
+const struct logical_node *topmost_aggregation(const struct logical_node *node)
+{
+    if (is_aggregation(node))
+        return node;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct logical_node *found = topmost_aggregation(node->children[i]);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
 static const struct logical_node *watermark_below(const struct logical_node *node)
 {
     const struct logical_node *found = node->kind == LOGICAL_WATERMARK ? node : NULL;

@@ -9,6 +9,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+/* An aggregation, or a DISTINCT, over a stream. */
+bool is_aggregation(const struct logical_node *node);
+/* The first one from the top, the left side of a join before its right; NULL: there is none. */
+const struct logical_node *topmost_aggregation(const struct logical_node *node);
+
 /* Append mode: there is a watermark, but the grouping does not use it.  `chained`: the aggregation
  * stands above another one, so that no other output mode is possible either.  The text of `err`
  * goes on. */

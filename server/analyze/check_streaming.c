@@ -37,23 +37,6 @@ static const char *mode_title(enum output_mode mode)
     return names[mode];
 }
 
-static bool is_aggregation(const struct logical_node *node)
-{
-    return node->streaming && (node->kind == LOGICAL_AGGREGATE || node->kind == LOGICAL_DISTINCT);
-}
-
-static const struct logical_node *topmost_aggregation(const struct logical_node *node)
-{
-    if (is_aggregation(node))
-        return node;
-    for (uint32_t i = 0; i < node->child_count; i++) {
-        const struct logical_node *found = topmost_aggregation(node->children[i]);
-        if (found != NULL)
-            return found;
-    }
-    return NULL;
-}
-
 static bool has_below(const struct logical_node *node, bool (*is)(const struct logical_node *node))
 {
     for (uint32_t i = 0; i < node->child_count; i++)

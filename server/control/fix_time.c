@@ -3,6 +3,7 @@
  */
 #include "control/fix_time.h"
 
+#include "analyze/check_chain.h"
 #include "control/fix_name.h"
 
 #include <string.h>
@@ -16,18 +17,6 @@ struct tracing {
     const char *reader;      /* the text that reads it; NULL: it began here */
     const char *view_column; /* as the reader sees it */
 };
-
-static const struct logical_node *topmost_aggregation(const struct logical_node *node)
-{
-    if (node->streaming && (node->kind == LOGICAL_AGGREGATE || node->kind == LOGICAL_DISTINCT))
-        return node;
-    for (uint32_t i = 0; i < node->child_count; i++) {
-        const struct logical_node *found = topmost_aggregation(node->children[i]);
-        if (found != NULL)
-            return found;
-    }
-    return NULL;
-}
 
 /* ---- where a column comes from ---- */
 
