@@ -244,6 +244,21 @@ static void a_call_that_is_null_by_its_unit_is_warned_of(void **state)
     "STRING, a1 INT, a2 INT, a3 INT, b1 INT, b2 INT\",\"options\":{\"path\":\"$/in\"},"            \
     "\"watermark\":{\"column\":\"at\",\"delay\":\"1 minute\"}}}"
 
+/* What validation says of a query of MANY, at its SQL, under that condition; *answer holds it. */
+static const json_t *refusal_of(const char *sql, const char *mode, const char *condition,
+                                json_t **answer)
+{
+    char spec[1024];
+    (void)snprintf(spec, sizeof spec, "{" MANY ",\"sql\":\"%s\",\"outputMode\":\"%s\"," NOOP "}",
+                   sql, mode);
+    print_message("%s\n", spec);
+    *answer = post(&server, "/v1/validate", at_home(spec), 200);
+    const struct expected place = {NULL, "/sql", condition};
+    const json_t *found = find(*answer, &place);
+    print_message("  %s\n", text_of(found, "detail"));
+    return found;
+}
+
 /* What stands behind a reason, and the fix of a warning. */
 static void each_reason_has_a_way_out(void **state)
 {
@@ -288,15 +303,8 @@ static void each_reason_has_a_way_out(void **state)
          "makes no such window: The slide of window() is '2 minutes'", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char spec[1024];
-        (void)snprintf(spec, sizeof spec,
-                       "{" MANY ",\"sql\":\"%s\",\"outputMode\":\"%s\"," NOOP "}", cases[i].sql,
-                       cases[i].mode);
-        print_message("%s\n", spec);
-        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
-        const struct expected place = {NULL, "/sql", cases[i].condition};
-        const json_t *found = find(answer, &place);
-        print_message("  %s\n", text_of(found, "detail"));
+        json_t *answer = NULL;
+        const json_t *found = refusal_of(cases[i].sql, cases[i].mode, cases[i].condition, &answer);
         assert_non_null(strstr(text_of(found, "detail"), cases[i].text));
         const json_t *fix = json_array_get(json_object_get(found, "fixes"), 0);
         if (cases[i].title == NULL)
@@ -379,15 +387,8 @@ static void a_chain_without_the_window_has_a_way_out(void **state)
          "Use update mode"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char spec[1024];
-        (void)snprintf(spec, sizeof spec,
-                       "{" MANY ",\"sql\":\"%s\",\"outputMode\":\"%s\"," NOOP "}", cases[i].sql,
-                       cases[i].mode);
-        print_message("%s\n", spec);
-        json_t *answer = post(&server, "/v1/validate", at_home(spec), 200);
-        const struct expected place = {NULL, "/sql", cases[i].condition};
-        const json_t *found = find(answer, &place);
-        print_message("  %s\n", text_of(found, "detail"));
+        json_t *answer = NULL;
+        const json_t *found = refusal_of(cases[i].sql, cases[i].mode, cases[i].condition, &answer);
         assert_non_null(strstr(text_of(found, "detail"), cases[i].texts[0]));
         assert_non_null(strstr(text_of(found, "detail"), cases[i].texts[1]));
         assert_true(is_offered(found, cases[i].title));
