@@ -314,6 +314,23 @@ static void replay_log(struct seen_files *seen, struct bytes content, uint64_t m
     *valid = at;
 }
 
+/* A copy of the log: a worker that starts may cut its torn end at any moment, which nobody who has
+ * it mapped would survive. */
+static enum status copy_log(struct vfs *vfs, const char *path, struct buffer *out,
+                            struct error *err)
+{
+    struct vfs_stat stat;
+    size_t read_bytes = 0;
+    TRY(vfs_stat(vfs, path, &stat, err));
+    if (stat.size_bytes == 0)
+        return OK;
+    struct bytes_out into = {.data = buffer_reserve(out, stat.size_bytes),
+                             .size_bytes = stat.size_bytes};
+    TRY(vfs_read_at(vfs, path, 0, into, &read_bytes, err));
+    out->size_bytes = read_bytes;
+    return OK;
+}
+
 /* A torn end is cut, for the intents repeat it; but not before what was durable. */
 static enum status read_log(struct seen_files *seen, const struct seen_mark *durable,
                             struct error *err)
@@ -321,16 +338,16 @@ static enum status read_log(struct seen_files *seen, const struct seen_mark *dur
     char path[PATH_BYTES_MAX];
     file_path(seen, seen->log_generation, "log", path);
     bool same = durable->generation == seen->log_generation;
-    struct vfs_map *map = NULL;
-    struct bytes content = bytes_of(NULL, 0);
-    enum status status = vfs_map(seen->vfs, path, &map, &content, err);
+    struct buffer copy = {0};
+    enum status status = copy_log(seen->vfs, path, &copy, err);
     if (status == STATUS_FILE_NOT_FOUND) {
         error_clear(err);
         if (same && durable->log_bytes > 0)
             return corrupt(err, path, "the log of files read is gone");
         return OK;
     }
-    TRY(status);
+    TRY_OUT(status);
+    struct bytes content = buffer_bytes(&copy);
     replay_log(seen, content, same ? durable->log_bytes : UINT64_MAX, &seen->log_bytes);
     if (seen->unmarked.size_bytes > 0)
         qsort(seen->unmarked.data, seen->unmarked.size_bytes / ENTRY_BYTES, ENTRY_BYTES,
@@ -340,7 +357,8 @@ static enum status read_log(struct seen_files *seen, const struct seen_mark *dur
         status = corrupt(err, path, "the log of files read is damaged, cut short or an old copy");
     else if (same && crc32c(0, content.data, durable->log_bytes) != durable->crc)
         status = corrupt(err, path, "the log of files read is not the one this query wrote");
-    vfs_unmap(map);
+out:
+    buffer_fini(&copy);
     return status;
 }
 
@@ -601,22 +619,15 @@ static enum status advance_merge(struct seen_files *seen, uint64_t entries, stru
     return status;
 }
 
-/* Removes up to so many bytes of what was replaced: a large file is cut from its end, for to
- * remove it takes long. */
+/* Removes what was replaced, at the pace of so many bytes in a call.  No file is cut in place:
+ * whoever has it mapped, as a server that looks at the checkpoint, would die reading it. */
 static void remove_replaced(struct seen_files *seen, uint64_t bytes)
 {
     while (seen->replaced_count > 0) {
         struct seen_run *last = &seen->replaced[seen->replaced_count - 1];
-        uint64_t size = last->count * ENTRY_BYTES;
+        uint64_t size = last->count * ENTRY_BYTES; /* for which no call has paid yet */
         if (size > bytes) {
-            struct error ignored = ERROR_INIT;
-            char path[PATH_BYTES_MAX];
-            struct vfs_file *file = NULL;
             last->count -= bytes / ENTRY_BYTES;
-            file_path(seen, last->generation, "run", path);
-            if (vfs_open(seen->vfs, path, last->count * ENTRY_BYTES, 0, &file, &ignored) == OK)
-                vfs_close(file);
-            error_clear(&ignored);
             return;
         }
         bytes -= size;

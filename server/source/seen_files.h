@@ -33,6 +33,10 @@
  * Entries come to the log when the batch that read them is durable.  What stands behind the mark
  * must therefore be in the intents that the start finds: if it is not, the checkpoint's log has
  * lost batches, whose files would never be read again (seen_files_confirm, seen_files_check).
+ *
+ * Others may read the files while a worker writes them (the server, for a start plan or to verify a
+ * checkpoint): so a run, which is mapped, is never shortened, only removed, and the log, whose torn
+ * end is cut at a start, is read and not mapped.
  * Threads: the batch thread.
  */
 #ifndef SERVER_SOURCE_SEEN_FILES_H

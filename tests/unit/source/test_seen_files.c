@@ -303,6 +303,61 @@ static void damage_of_the_manifest_and_of_runs_is_refused(void **state)
     arena_free(arena);
 }
 
+static const struct vfs_ops *real_ops;
+static size_t runs_removed;
+
+static enum status open_no_run(struct vfs *self, const char *path, uint64_t truncate_to,
+                               uint64_t preallocate_bytes, struct vfs_file **out, struct error *e)
+{
+    struct vfs_stat stat;
+    struct error none = ERROR_INIT;
+    const char *dot = strrchr(path, '.');
+    if (dot != NULL && strcmp(dot, ".run") == 0 && vfs_stat(self, path, &stat, &none) == OK)
+        assert_true(truncate_to >= stat.size_bytes);
+    error_clear(&none);
+    return real_ops->open(self, path, truncate_to, preallocate_bytes, out, e);
+}
+
+static enum status map_no_log(struct vfs *self, const char *path, struct vfs_map **out,
+                              struct bytes *content, struct error *e)
+{
+    const char *dot = strrchr(path, '.');
+    assert_false(dot != NULL && strcmp(dot, ".log") == 0);
+    return real_ops->map(self, path, out, content, e);
+}
+
+static enum status count_removed(struct vfs *self, const char *path, struct error *e)
+{
+    const char *dot = strrchr(path, '.');
+    runs_removed += dot != NULL && strcmp(dot, ".run") == 0;
+    return real_ops->remove(self, path, e);
+}
+
+/* A server may have them mapped. */
+static void what_is_mapped_is_never_shortened(void **state)
+{
+    (void)state;
+    real_ops = vfs->ops;
+    struct vfs_ops ops = *real_ops;
+    ops.open = open_no_run;
+    ops.map = map_no_log;
+    ops.remove = count_removed;
+    vfs->ops = &ops;
+    runs_removed = 0;
+    struct seen_files *seen = open_seen(INT64_MAX);
+    seen_files_resize(seen, 64, 16);
+    for (int i = 0; i < 4000; i += 16) {
+        add_range(seen, i, i + 16);
+        assert_int_equal(seen_files_merge(seen, &err), OK);
+    }
+    assert_true(runs_removed > 10);
+    assert_int_equal(seen_files_sync(seen, &err), OK);
+    struct seen_mark mark = seen_files_mark(seen);
+    seen_files_close(seen);
+    assert_int_equal(seen_files_verify(vfs, "/s/0", &mark, &err), OK);
+    vfs->ops = real_ops;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_that_no_intent_has_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_of_the_manifest_and_of_runs_is_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_is_mapped_is_never_shortened, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("source/seen_files", tests, NULL, NULL);
 }
