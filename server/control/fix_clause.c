@@ -9,16 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Behind the text in quotes that begins at `at`. */
-static size_t behind_quotes(const char *sql, size_t at)
-{
-    char quote = sql[at++];
-    for (; sql[at] != '\0' && sql[at] != quote; at++)
-        if (quote != '`' && sql[at] == '\\' && sql[at + 1] != '\0')
-            at++;
-    return sql[at] == '\0' ? at : at + 1;
-}
-
 /* Behind blanks and comments. */
 static size_t skip_blanks(const char *sql, size_t at)
 {
@@ -50,11 +40,11 @@ static bool next_token(const char *sql, struct token *token)
     if (sql[at] == '\0')
         return false;
     if (sql[at] == '\'' || sql[at] == '"') {
-        token->to = behind_quotes(sql, at);
+        token->to = fix_behind_quotes(sql, at);
         return true;
     }
     while (fix_is_word_byte(sql[at]))
-        at = sql[at] == '`' ? behind_quotes(sql, at) : at + 1;
+        at = sql[at] == '`' ? fix_behind_quotes(sql, at) : at + 1;
     token->to = at == token->from ? at + 1 : at;
     token->depth += at > token->from ? 0 : (sql[at] == '(') - (sql[at] == ')');
     return token->depth >= 0;

@@ -18,6 +18,17 @@ bool fix_is_word_byte(char c)
     return c == '_' || c == '`' || c == '.' || isalnum((unsigned char)c) || (c & 0x80) != 0;
 }
 
+size_t fix_behind_quotes(const char *sql, size_t at)
+{
+    char quote = sql[at];
+    if (quote != '\'' && quote != '"' && quote != '`')
+        return at;
+    for (at++; sql[at] != '\0' && sql[at] != quote; at++)
+        if (quote != '`' && sql[at] == '\\' && sql[at + 1] != '\0')
+            at++;
+    return sql[at] == '\0' ? at : at + 1;
+}
+
 size_t fix_find_word(const char *sql, size_t from, const char *word)
 {
     size_t size = strlen(word);

@@ -15,6 +15,10 @@
 /* Of a name with its dots and backquotes. */
 bool fix_is_word_byte(char c);
 
+/* Behind the text or the name in quotes that begins at `at`; `at` if none does.  A backslash in a
+ * name is a byte like others. */
+size_t fix_behind_quotes(const char *sql, size_t at);
+
 /* The place at or after `from` where the word stands outside of quotes; SIZE_MAX: nowhere. */
 size_t fix_find_word(const char *sql, size_t from, const char *word);
 

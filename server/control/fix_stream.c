@@ -10,22 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Behind the text in quotes that begins at `at`; `at` if none does. */
-static size_t behind_quotes(const char *sql, size_t at)
-{
-    char quote = sql[at];
-    if (quote != '\'' && quote != '"')
-        return at;
-    for (at++; sql[at] != '\0' && sql[at] != quote; at++)
-        if (sql[at] == '\\' && sql[at + 1] != '\0')
-            at++;
-    return sql[at] == '\0' ? at : at + 1;
-}
-
 bool fix_window_bound(const char *sql, size_t at, struct fix_bound *out)
 {
     while (sql[at] != '\0') {
-        size_t behind = behind_quotes(sql, at);
+        size_t behind = fix_behind_quotes(sql, at);
         size_t size = strncasecmp(sql + at, ".start", 6) == 0 ? 6
                       : strncasecmp(sql + at, ".end", 4) == 0 ? 4
                                                               : 0;

@@ -354,6 +354,13 @@ static void a_chain_without_the_window_has_a_way_out(void **state)
          OPERATION,
          {NO_OTHER, "of w itself"},
          "Use w instead of w.start"},
+        /* A bound in a name in backquotes is none, and takes no try from those that are. */
+        {"SELECT sum(c) AS `w.start w.start w.start w.start`, w.start AS s FROM " FIRST
+         " GROUP BY w.start",
+         "append",
+         OPERATION,
+         {NO_OTHER, "of w itself"},
+         "Use w instead of w.start"},
         {"SELECT k, sum(c) AS c FROM " FIRST " GROUP BY k",
          "append",
          OPERATION,
