@@ -221,6 +221,30 @@ out:
     return status;
 }
 
+/*
+ * Bytes [from, to) become zeros and the file keeps its size: pages that another process has mapped
+ * do not go away beneath it.  Durable before anything is appended, since a record that a crash
+ * left there must not come after a new one.  0 or an errno.
+ */
+static int blank(int fd, uint64_t from, uint64_t to)
+{
+    static const uint8_t zeros[16 << 10];
+    int reason = 0;
+    while (reason == 0 && from < to) {
+        size_t part = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
+        reason = write_all(fd, bytes_of(zeros, part), from);
+        from += part;
+    }
+    return reason == 0 ? sync_retrying(fd, true) : reason;
+}
+
+static int cut(int fd, uint64_t from, uint64_t to, bool keeps_size)
+{
+    if (keeps_size)
+        return blank(fd, from, to);
+    return ftruncate(fd, (off_t)from) == 0 ? 0 : errno;
+}
+
 static enum status posix_open(struct vfs *self, const char *path, uint64_t truncate_to,
                               uint64_t preallocate_bytes, struct vfs_file **out, struct error *err)
 {
@@ -230,7 +254,7 @@ static enum status posix_open(struct vfs *self, const char *path, uint64_t trunc
     struct stat stat;
     int reason = fstat(fd, &stat) == 0 ? 0 : errno;
     if (reason == 0 && truncate_to < (uint64_t)stat.st_size) {
-        reason = ftruncate(fd, (off_t)truncate_to) == 0 ? 0 : errno;
+        reason = cut(fd, truncate_to, (uint64_t)stat.st_size, preallocate_bytes > 0);
         stat.st_size = (off_t)truncate_to;
     }
     if (reason != 0) {

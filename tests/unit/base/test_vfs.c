@@ -241,6 +241,36 @@ static void posix_keeps_the_contract(void **state)
     assert_int_equal(vfs_remove_tree(vfs_posix(), root, &err), OK);
 }
 
+/* A server may be reading a log whose torn end the worker that starts takes away. */
+static void what_is_mapped_stays_when_a_preallocated_file_is_cut(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[20000];
+    char root[] = "/tmp/tidemill-vfs-XXXXXX";
+    char path[128];
+    struct error err = ERROR_INIT;
+    struct vfs_file *file = NULL;
+    struct vfs_map *map = NULL;
+    struct bytes content;
+    uint8_t *text = malloc(sizeof zeros);
+    assert_non_null(text);
+    memset(text, 'x', sizeof zeros);
+    assert_non_null(mkdtemp(root));
+    (void)snprintf(path, sizeof path, "%s/log", root);
+    assert_int_equal(vfs_put(vfs_posix(), path, bytes_of(text, sizeof zeros), false, &err), OK);
+    assert_int_equal(vfs_map(vfs_posix(), path, &map, &content, &err), OK);
+    assert_int_equal(vfs_open(vfs_posix(), path, 10, 4096, &file, &err), OK);
+    assert_memory_equal(content.data, text, 10);
+    assert_memory_equal(content.data + 10, zeros, sizeof zeros - 10);
+    assert_int_equal(vfs_append(file, bytes_of_text("next"), &err), OK);
+    assert_int_equal(vfs_sync(file, &err), OK);
+    vfs_close(file);
+    assert_memory_equal(content.data, "xxxxxxxxxxnext\0", 15);
+    vfs_unmap(map);
+    free(text);
+    assert_int_equal(vfs_remove_tree(vfs_posix(), root, &err), OK);
+}
+
 /* In a container every process may have the same id. */
 static void a_put_is_not_stopped_by_what_a_crash_left(void **state)
 {
@@ -298,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posix_keeps_the_contract),
+        cmocka_unit_test(what_is_mapped_stays_when_a_preallocated_file_is_cut),
         cmocka_unit_test(a_put_is_not_stopped_by_what_a_crash_left),
         cmocka_unit_test(a_name_that_is_too_long_is_no_matter_of_permissions),
         cmocka_unit_test(memory_keeps_the_contract),
