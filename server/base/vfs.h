@@ -78,9 +78,9 @@ struct vfs_ops {
                        struct error *err);
 
     /*
-     * A file that only grows.  `truncate_to` cuts it first (UINT64_MAX: keep all), durably; with
-     * `preallocate_bytes` what stood behind may stay as written zeros, so that another process that
-     * has mapped the file never finds it shorter.  `preallocate_bytes` reserves disk space in steps
+     * A file that only grows.  `truncate_to` cuts it first (UINT64_MAX: keep all); with
+     * `preallocate_bytes` durably, and what stood behind may stay as written zeros, so that another
+     * process that has mapped the file never finds it shorter.  `preallocate_bytes` reserves disk space in steps
      * of that size without changing what a reader of `size` sees beyond written zeros (0: no).
      * Creates the file if missing; the name is durable after the first sync.  What was appended is
      * durable after the next sync and may be there, in part, before it.
