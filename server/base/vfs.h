@@ -80,10 +80,10 @@ struct vfs_ops {
     /*
      * A file that only grows.  `truncate_to` cuts it first (UINT64_MAX: keep all); with
      * `preallocate_bytes` durably, and what stood behind may stay as written zeros, so that another
-     * process that has mapped the file never finds it shorter.  `preallocate_bytes` reserves disk space in steps
-     * of that size without changing what a reader of `size` sees beyond written zeros (0: no).
-     * Creates the file if missing; the name is durable after the first sync.  What was appended is
-     * durable after the next sync and may be there, in part, before it.
+     * process that has mapped the file never finds it shorter.  `preallocate_bytes` reserves disk
+     * space in steps of that size without changing what a reader of `size` sees beyond written
+     * zeros (0: no). Creates the file if missing; the name is durable after the first sync.  What
+     * was appended is durable after the next sync and may be there, in part, before it.
      */
     enum status (*open)(struct vfs *self, const char *path, uint64_t truncate_to,
                         uint64_t preallocate_bytes, struct vfs_file **out, struct error *err);
